@@ -1462,6 +1462,10 @@ class FolderStore:
     def __init__(self, folder: str) -> None:
         self.folder = folder
 
+    def intact(self) -> bool:
+        """Whether what is read is known to be what was verified before. Here anybody may have changed it."""
+        return False
+
     def where(self, name: str) -> str:
         return os.path.join(self.folder, *name.split("/"))
 
@@ -1493,11 +1497,31 @@ class FolderStore:
 class ArchiveStore:
     """The data inside the archive that runs, read by the loader that loaded this module.
 
-    The build has verified it; `doctor` does so again. Reading does not: hashing a volume would cost 11 % of a whole start.
+    The build has verified it; `doctor` does so again. Reading does not: hashing a volume would cost 11 % of a whole start. The file is
+    kept open: where another one takes its place while we run, the loader's table of contents is wrong, and the old file is read on.
     """
 
     def __init__(self, loader: Any, folder: str) -> None:
         self.loader, self.folder = loader, folder
+        self.file = open(loader.archive, "rb")  # noqa: SIM115  # for as long as the process runs
+        self.identity = self.identify(os.fstat(self.file.fileno()))
+
+    @staticmethod
+    def identify(stat: os.stat_result) -> tuple[int, ...]:
+        return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+    def intact(self) -> bool:
+        """Whether the file at the archive's path is still the one that we started from."""
+        try:
+            return self.identify(os.stat(self.loader.archive)) == self.identity
+        except OSError:
+            return False
+
+    def read_kept(self, name: str) -> bytes:
+        """A member of the file as it was opened."""
+        import zipfile
+        with zipfile.ZipFile(self.file) as archive:
+            return archive.read(f"{self.folder}/{name}")
 
     def where(self, name: str) -> str:
         return os.path.join(self.loader.archive, self.folder, *name.split("/"))
@@ -1506,10 +1530,9 @@ class ArchiveStore:
         return None  # the build has looked; reading finds a missing one
 
     def read(self, name: str) -> bytes:
-        import zlib
         try:
-            data: bytes = self.loader.get_data(self.where(name))
-        except (OSError, ImportError, EOFError, zlib.error) as error:
+            data: bytes = self.loader.get_data(self.where(name)) if self.intact() else self.read_kept(name)
+        except Exception as error:  # zipimport, zipfile and zlib each have their own for a damaged or missing member
             raise DocError("internal", "index-unreadable", where=self.where(name), reason=str(error) or type(error).__name__) from None
         return inflate(data, self.where(name))
 
@@ -1527,6 +1550,9 @@ class ZipStore:
         self.names = set(self.zip.namelist())
         self.lock = allocate_lock()
         self.folder = next((folder for folder in ("", "data/") if {f"{folder}index.json", f"{folder}index.json.gz"} & self.names), "")
+
+    def intact(self) -> bool:
+        return False
 
     def where(self, name: str) -> str:
         return f"{self.file}/{self.folder}{name}"
@@ -1623,7 +1649,7 @@ class LocalSource(Source):
             record = entry.record()["volumes"][version]
             if "href" in record:
                 data, where = self.store.read(record["href"]), self.store.where(record["href"])
-                if not isinstance(self.store, ArchiveStore):
+                if not self.store.intact():
                     verify_reference(data, record, where, entry.volume_path(version))
                 found = read_volume(data, where, entry.volume_path(version))
             else:
@@ -2394,7 +2420,9 @@ class Tool:
                             "required": [parameter.name for parameter in self.parameters if parameter.required], "additionalProperties": False},
             "annotations": {"title": self.title, "readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}}
         if with_output:
-            tool["outputSchema"] = self.answer
+            # One client (TypeScript SDK 1.x) holds the structured content of an error against this schema too.
+            properties = {**self.answer["properties"], "error": object_schema({"code": TEXT, "message": TEXT})}
+            tool["outputSchema"] = {"type": "object", "properties": properties, "anyOf": [{"required": self.answer["required"]}, {"required": ["error"]}]}
         return tool
 
 
