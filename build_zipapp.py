@@ -95,12 +95,12 @@ def read_index(path: str) -> tuple[list[tuple[str, bytes]], int]:
         index = source.index()
         for fault in source.read_all(index)[1]:
             raise fault
-        hrefs = [volume["href"] for entry in index.entries for volume in entry.record()["volumes"].values() if "href" in volume]
+        hrefs = [volume["href"] for entry in index.entries() for volume in entry.record()["volumes"].values() if "href" in volume]
         members = {name: source.store.read(name) for name in hrefs}
         members["index.json"] = source.store.read(source.index_name)
     except doctrove.DocError as error:
         raise BuildError(str(error)) from None
-    return sorted(members.items()), len(index.entries)
+    return sorted(members.items()), len(index.numbers)
 
 
 def write_archive(target: str, members: list[tuple[str, bytes]]) -> None:

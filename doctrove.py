@@ -31,6 +31,7 @@ import sys
 import time
 from _thread import allocate_lock
 from bisect import bisect_right
+from itertools import accumulate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -719,31 +720,18 @@ def stem(word: str) -> str:
 class Column:
     """One field of many records as a single case-folded text, so that the interpreter's own search runs over all records at once.
 
-    Measured about 60 times cheaper than cutting a volume into words first. Records stand between line feeds.
+    Measured about 60 times cheaper than cutting a volume into words first. Records stand between line feeds; record n takes the characters
+    from starts[n] up to starts[n + 1] - 1.
     """
 
     __slots__ = ("is_ascii", "starts", "text")
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        folded = [fold(text) for text in texts]
-        self.text = "\n" + "\n".join(folded) + "\n"
-        self.is_ascii = self.text.isascii()
-        self.starts: list[int] = []
-        at = 1
-        for text in folded:
-            self.starts.append(at)
-            at += len(text) + 1
-
-    def lengths(self) -> list[int]:
-        """Characters per record."""
-        return [end - start - 1 for start, end in zip(self.starts, [*self.starts[1:], len(self.text)])]
-
-    def find(self, needle: str) -> Iterator[int]:
-        """The numbers of the records in which `needle` (with a line feed at either end: at that end of the record) stands."""
-        at = self.text.find(needle)
-        while at >= 0:
-            yield bisect_right(self.starts, at + (needle[0] == "\n")) - 1
-            at = self.text.find(needle, at + 1)
+    def __init__(self, texts: Sequence[str]) -> None:
+        joined = "\n".join(("", *texts, ""))
+        self.is_ascii = joined.isascii()
+        folded = texts if self.is_ascii else [fold(text) for text in texts]
+        self.text = joined.lower() if self.is_ascii else "\n".join(("", *folded, ""))
+        self.starts = list(accumulate((len(text) + 1 for text in folded), initial=1))
 
     def count(self, term: Term) -> dict[int, int]:
         """How often `term` stands in each record that has it: record number -> occurrences."""
@@ -913,13 +901,7 @@ class SectionRanker:
     def __init__(self, rows: Sequence[tuple[str, str, str, str]]) -> None:
         """`rows`: heading, body, context (the headings above) and ids of each section, in index order."""
         self.rows = rows
-        self.fields: list[tuple[Column, float, list[float]]] = []
-        for number, (_, weight, b) in enumerate(FIELDS):
-            column = Column([row[number] for row in rows])
-            lengths = column.lengths()
-            average = sum(lengths) / len(lengths) if lengths else 0.0
-            if average:
-                self.fields.append((column, weight, [1 - b + b * length / average for length in lengths]))
+        self.columns = [Column([row[number] for row in rows]) for number in range(len(FIELDS))]
         self.known = Cache(64, None)
 
     def contributions(self, term: Term) -> tuple[float, dict[int, float]]:
@@ -927,9 +909,12 @@ class SectionRanker:
         found: tuple[float, dict[int, float]] | None = self.known.get(term.pattern)
         if found is None:
             frequency: dict[int, float] = {}
-            for column, weight, norms in self.fields:
+            for column, (_, weight, b) in zip(self.columns, FIELDS):
+                starts = column.starts
+                per_character = b / max(starts[-1] / len(self.rows) - 1, 1)  # b over the average length
                 for at, count in column.count(term).items():
-                    frequency[at] = frequency.get(at, 0.0) + weight * count / norms[at]
+                    norm = 1 - b + per_character * (starts[at + 1] - starts[at] - 1)
+                    frequency[at] = frequency.get(at, 0.0) + weight * count / norm
             rarity = math.log(1 + (len(self.rows) - len(frequency) + 0.5) / (len(frequency) + 0.5))
             most = rarity * (K1 + 1)
             found = most, {at: most * tf / (K1 + tf) for at, tf in frequency.items()}
@@ -974,9 +959,12 @@ class SectionRanker:
         return len(sums), [(at, -step / 10000) for step, _, at in ordered[:most]], explain
 
 
-# Catalog tiers: signal -> raw score; for words the least and what the share of hit words adds. A typo counts only if nothing else matches.
-NAME_EQUAL, ALIAS_EQUAL, SQUASHED_EQUAL, NAME_PREFIX, ALIAS_PREFIX = 1.0, 0.95, 0.93, 0.90, 0.85
-NAME_WORDS, SUMMARY_WORDS, TYPO = (0.60, 0.23), (0.30, 0.20), (0.10, 0.15)
+# Catalog tiers: kind of key (name, id, alias) -> raw score and signal; for words the least and what the share of hit words adds.
+EQUAL_TIERS = {"n": (1.0, "match-name"), "i": (1.0, "match-id"), "a": (0.95, "match-alias")}
+SQUASHED_TIERS = dict.fromkeys("nia", (0.93, "match-squashed"))
+PREFIX_TIERS = {"n": (0.90, "match-name-prefix"), "a": (0.85, "match-alias-prefix")}
+NAME_WORDS, SUMMARY_WORDS = (0.60, 0.23), (0.30, 0.20)
+TYPO = (0.10, 0.15)  # only if nothing else matches
 
 
 def squash(text: str) -> str:
@@ -989,26 +977,63 @@ def one_line(text: str) -> str:
     return " ".join(fold(text).split())
 
 
-def one_edit(a: str, b: str) -> bool:
-    """Whether one letter added, dropped, replaced or swapped with its neighbour makes `a` into `b`."""
-    if len(a) > len(b):
-        a, b = b, a
-    at = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), len(a))
-    if len(a) < len(b):
-        return a[at:] == b[at + 1:]
-    return a != b and (a[at + 1:] == b[at + 1:] or (a[at:at + 2] == b[at:at + 2][::-1] and a[at + 2:] == b[at + 2:]))
+class SortedKeys:
+    """Many short texts that are found by their beginning: kept in order as one text, so that a hundred thousand take little memory."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        from array import array
+        self.numbers = array("I", sorted(range(len(texts)), key=texts.__getitem__))
+        self.text = "\n".join(texts[number] for number in self.numbers)
+        self.starts = array("I", accumulate((len(texts[number]) + 1 for number in self.numbers), initial=0))
+
+    def key(self, at: int) -> str:
+        return self.text[self.starts[at]:self.starts[at + 1] - 1]
+
+    def starting(self, prefix: str) -> Iterator[tuple[int, str]]:
+        """(number, text) of every key that starts with `prefix`, those that equal it first."""
+        low, high = 0, len(self.numbers)
+        while low < high:
+            middle = (low + high) // 2
+            if self.key(middle) < prefix:
+                low = middle + 1
+            else:
+                high = middle
+        while low < len(self.numbers):
+            text = self.key(low)
+            if not text.startswith(prefix):
+                return
+            yield self.numbers[low], text
+            low += 1
+
+    def equal(self, text: str) -> Iterator[int]:
+        """The numbers of the keys that equal `text`."""
+        for number, key in self.starting(text):
+            if key != text:
+                return
+            yield number
+
+
+def edits(text: str) -> set[str]:
+    """Every text one typo away: a letter dropped, swapped with its neighbour, replaced or added."""
+    letters = sorted({*text, *"abcdefghijklmnopqrstuvwxyz0123456789-._ "})
+    halves = [(text[:at], text[at:]) for at in range(len(text) + 1)]
+    made = {left + right[1:] for left, right in halves} | {left + right[1] + right[0] + right[2:] for left, right in halves if len(right) > 1}
+    for letter in letters:
+        made.update(left + letter + right for left, right in halves)
+        made.update(left + letter + right[1:] for left, right in halves if right)
+    return made - {text, ""}
 
 
 class CatalogRanker:
-    """Finds entries by name, id, alias and summary. Entries are numbered by falling popularity, so that of all entries with the same
-    signal the first ones are the best ones, and only those are looked at."""
+    """Finds entries by name, id, alias and summary. Of all entries with the same signal the most popular ones are the best ones, so words
+    are counted in order of popularity, and only the first entries of each count are looked at."""
 
     def __init__(self, rows: Iterable[tuple[str, str, Sequence[str], str, float]]) -> None:
         """`rows`: id, name, aliases, summary and popularity of each entry, in index order."""
         from array import array
         popularity: list[float] = []
         keys: list[str] = []
-        self.key_owner, self.key_kind = array("L"), bytearray()
+        self.key_owner, self.key_kind = array("I"), bytearray()
         self.name_words: dict[str, array[int]] = {}
         self.summary_words: dict[str, array[int]] = {}
         for number, (id, name, aliases, summary, popular) in enumerate(rows):
@@ -1021,13 +1046,15 @@ class CatalogRanker:
                 for word in set(words(text)):
                     posting = postings.get(word)
                     if posting is None:
-                        posting = postings[word] = array("L")
+                        posting = postings[word] = array("I")
                     posting.append(number)
-        self.keys = Column(keys)
-        self.squashed = Column(map(squash, keys))
+        self.keys = SortedKeys(keys)
+        for at, key in enumerate(keys):
+            keys[at] = squash(key)
+        self.squashed = SortedKeys(keys)
         self.popularity = array("d", popularity)
-        self.by_rank = array("L", sorted(range(len(popularity)), key=lambda number: -popularity[number]))
-        self.rank_of = array("L", bytes(self.by_rank.itemsize * len(popularity)))
+        self.by_rank = array("I", sorted(range(len(popularity)), key=lambda number: -popularity[number]))
+        self.rank_of = array("I", bytes(self.by_rank.itemsize * len(popularity)))
         for rank, number in enumerate(self.by_rank):
             self.rank_of[number] = rank
         self.spread_words = Cache(16, None)
@@ -1048,42 +1075,31 @@ class CatalogRanker:
         """entry number -> (raw score, signal, the key that matched) for everything but words and typos."""
         best: dict[int, tuple[float, str, str]] = {}
 
-        plain, bare = one_line(query), squash(query)
-        equal = {"n": (NAME_EQUAL, "match-name"), "i": (NAME_EQUAL, "match-id"), "a": (ALIAS_EQUAL, "match-alias")}
-        for needle, tiers, column in (
-                (f"\n{plain}\n", equal, self.keys),
-                (f"\n{bare}\n", dict.fromkeys("nia", (SQUASHED_EQUAL, "match-squashed")), self.squashed),
-                (f"\n{plain}", {"n": (NAME_PREFIX, "match-name-prefix"), "a": (ALIAS_PREFIX, "match-alias-prefix")}, self.keys)):
-            if needle.strip("\n"):
-                for key in column.find(needle):
-                    raw, signal = tiers.get(chr(self.key_kind[key]), (0.0, ""))
-                    number = self.key_owner[key]
-                    if raw > best.get(number, (0.0,))[0]:
-                        best[number] = raw, signal, self.key_text(key)
-        return best
+        def offer(key: int, tiers: Mapping[str, tuple[float, str]], text: str) -> None:
+            raw, signal = tiers.get(chr(self.key_kind[key]), (0.0, ""))
+            number = self.key_owner[key]
+            if raw > best.get(number, (0.0,))[0]:
+                best[number] = raw, signal, text
 
-    def key_text(self, key: int) -> str:
-        start = self.keys.starts[key]
-        return self.keys.text[start:self.keys.text.index("\n", start)]
+        plain, bare = one_line(query), squash(query)
+        for key, text in self.keys.starting(plain) if plain else ():
+            offer(key, EQUAL_TIERS if text == plain else PREFIX_TIERS, text)
+        for key in self.squashed.equal(bare) if bare else ():
+            offer(key, SQUASHED_TIERS, plain)
+        return best
 
     def resolve(self, id: str) -> int | None:
         """The number of the entry that has `id` as an alias, else as its id or name, case and outer space aside; None where there is none."""
-        keys = sorted(("ain".index(chr(self.key_kind[key])), self.key_owner[key]) for key in self.keys.find(f"\n{one_line(id)}\n"))
+        keys = sorted(("ain".index(chr(self.key_kind[key])), self.key_owner[key]) for key in self.keys.equal(one_line(id)))
         return keys[0][1] if keys else None
 
     def typos(self, query: str) -> dict[int, tuple[float, str, str]]:
-        """Entries with a key one typo away. One edit leaves the start or the end of a word as it was, so only keys that share one are compared."""
+        """Entries with a key one typo away from a query of 3 to 40 characters; the longer it is, the surer."""
         plain = one_line(query)
         best: dict[int, tuple[float, str, str]] = {}
-        if not 3 <= len(plain) <= 100:
-            return best
-        half = len(plain) // 2
-        for needle in ("\n" + plain[:max(half - 1, 1)], plain[half + 1:] + "\n"):
-            for key in self.keys.find(needle):
-                text = self.key_text(key)
-                if abs(len(text) - len(plain)) <= 1 and one_edit(plain, text):
-                    raw = TYPO[0] + TYPO[1] * (1 - 1 / len(plain))
-                    best.setdefault(self.key_owner[key], (raw, "match-typo", text))
+        for text in sorted(edits(plain)) if 3 <= len(plain) <= 40 else ():
+            for key in self.keys.equal(text):
+                best.setdefault(self.key_owner[key], (TYPO[0] + TYPO[1] * (1 - 1 / len(plain)), "match-typo", text))
         return best
 
     def rank(self, query: str, most: int) -> tuple[int, list[tuple[int, float, str, Record]]]:
@@ -1184,9 +1200,8 @@ ENTRY_MEMBERS = (
 VOLUME_MEMBERS = (("summary", lambda value: isinstance(value, str), "a text", False),)
 REFERENCE_MEMBERS = (("href", is_text, "a text", True), ("sha256", is_text, "a text", True), ("bytes", is_count, "a count", False),
                      ("sections", is_count, "a count", False))
-SECTION_MEMBERS = (
-    *((name, lambda value: isinstance(value, str), "a text", False) for name in ("heading", "body", "path", "parent", "doc", "sha256")),
-    ("id", is_text, "a non-empty text", False), ("level", lambda value: is_count(value) and 1 <= value <= 6, "a whole number from 1 to 6", False))
+SECTION_TEXTS = ("id", "heading", "body", "path", "parent", "doc", "sha256")
+LEVELS = range(1, 7)
 
 
 def check_members(value: Any, members: Iterable[tuple[str, Callable[[Any], bool], str, bool]], where: str, path: str) -> Record:
@@ -1240,26 +1255,32 @@ def check_volume(value: Any, where: str, path: str) -> Record:
         raise index_fault(where, f"{path}.sections", "fault-type", wanted="an array")
     ids: set[str] = set()
     for at, section in enumerate(volume["sections"]):
-        check_members(section, SECTION_MEMBERS, where, f"{path}.sections[{at}]")
-        if section.get("id") in ids:
-            raise index_fault(where, f"{path}.sections[{at}].id", "fault-duplicate", value=section["id"])
-        if "id" in section:
-            ids.add(section["id"])
+        if not isinstance(section, dict):
+            raise index_fault(where, f"{path}.sections[{at}]", "fault-type", wanted="an object")
+        for name in SECTION_TEXTS:
+            if not isinstance(section.get(name, ""), str):
+                raise index_fault(where, f"{path}.sections[{at}].{name}", "fault-type", wanted="a text")
+        if type(section.get("level", 1)) is not int or section.get("level", 1) not in LEVELS:
+            raise index_fault(where, f"{path}.sections[{at}].level", "fault-type", wanted="a whole number from 1 to 6")
+        id = section.get("id")
+        if id in ids or id == "":
+            raise index_fault(where, f"{path}.sections[{at}].id", "fault-duplicate" if id else "fault-type", value=id, wanted="a non-empty text")
+        if id is not None:
+            ids.add(id)
     return volume
 
 
 class Entry:
-    """One library in an index. Only its place in the index's text is kept; `record` decodes it when it is needed, since decoded
-    entries take about five times the memory of their text."""
+    """One library in an index."""
 
-    __slots__ = ("end", "id", "index", "number", "start")
+    __slots__ = ("id", "index", "number")
 
-    def __init__(self, index: Index, number: int, id: str, start: int, end: int) -> None:
-        self.index, self.number, self.id, self.start, self.end = index, number, id, start, end
+    def __init__(self, index: Index, number: int, id: str) -> None:
+        self.index, self.number, self.id = index, number, id
 
     def record(self) -> Record:
-        """The entry's object as in the format."""
-        record: Record = json.loads(self.index.text[self.start:self.end])
+        """The entry's object as in the format, decoded anew."""
+        record: Record = json.loads(self.index.text[self.index.starts[self.number]:self.index.ends[self.number]])
         return record
 
     def volume_path(self, version: str) -> str:
@@ -1267,12 +1288,16 @@ class Entry:
 
 
 class Index:
-    """A validated doctrove-index@1: `entries` in order, `by_id`, `updated_at`. Raises DocError index-fault with the first offence."""
+    """A validated doctrove-index@1. Raises DocError index-fault with the first offence.
 
-    def __init__(self, data: bytes, where: str) -> None:
-        self.text, self.where = decode_text(data, where), where
-        self.entries: list[Entry] = []
-        self.by_id: dict[str, Entry] = {}
+    Of the entries only their places in the text and their ids are kept: decoded they would take about five times the memory of their text.
+    """
+
+    def __init__(self, text: str, where: str) -> None:
+        from array import array
+        self.text, self.where = text, where
+        self.starts, self.ends = array("L"), array("L")
+        self.numbers: dict[str, int] = {}
         members = dict(self.members())
         if members.get("format") != FORMAT:
             raise index_fault(where, "$.format", "fault-format" if "format" in members else "fault-missing")
@@ -1280,6 +1305,13 @@ class Index:
             raise index_fault(where, "$.entries", "fault-missing")
         check_members(members, INDEX_MEMBERS, where, "$")
         self.updated_at: str | None = members.get("updatedAt")
+
+    def entries(self) -> Iterator[Entry]:
+        """All entries in order."""
+        return (Entry(self, number, id) for id, number in self.numbers.items())
+
+    def find(self, id: str) -> Entry | None:
+        return Entry(self, self.numbers[id], id) if id in self.numbers else None
 
     def members(self) -> Iterator[tuple[str, Any]]:
         """The top-level object member by member, so that never more than one entry is decoded at a time."""
@@ -1322,44 +1354,38 @@ class Index:
         text = self.text
         if text[at:at + 1] != "[":
             raise index_fault(self.where, "$.entries", "fault-type", wanted="an array")
-        if self.entries:
+        if self.numbers:
             raise index_fault(self.where, "$.entries", "fault-duplicate", value="entries")
         at = self.expect("[", at)
         while text[at:at + 1] != "]":
-            number = len(self.entries)
+            number = len(self.numbers)
             path = f"$.entries[{number}]"
             at = self.expect(",", at) if number else at
             value, end = decode_value(decoder, text, at, self.where, path)
             record = check_entry(value, self.where, path)
-            if record["id"] in self.by_id:
+            if record["id"] in self.numbers:
                 raise index_fault(self.where, f"{path}.id", "fault-duplicate", value=record["id"])
-            entry = self.by_id[record["id"]] = Entry(self, number, record["id"], at, end)
-            self.entries.append(entry)
+            self.numbers[record["id"]] = number
+            self.starts.append(at)
+            self.ends.append(end)
             at = self.skip_space(end)
         return at + 1
 
 
 class Section:
-    """A passage of a volume; `id`, `level`, `parent` and `doc` are derived where the index does not give them."""
+    """A passage of a volume; `id` and `level` are derived where the index does not give them. `context`: the headings above it."""
 
-    __slots__ = ("body", "doc", "heading", "id", "level", "parent", "path")
+    __slots__ = ("body", "context", "heading", "id", "level", "path", "record")
 
     def __init__(self, record: Record, id: str, parent: Section | None) -> None:
-        self.id, self.parent = id, parent
+        self.id, self.record = id, record
         self.heading: str = record.get("heading", "")
         self.body: str = record.get("body", "")
         self.path: str = record.get("path", "")
-        self.level: int = record.get("level", parent.level + 1 if parent else 1)
-        self.doc: str = record.get("doc", self.path.partition("#")[0])
-
-    def above(self) -> list[Section]:
-        """The sections above, nearest first."""
-        chain: list[Section] = []
-        section = self.parent
-        while section is not None and section not in chain and len(chain) < 10:
-            chain.append(section)
-            section = section.parent
-        return chain
+        if parent is None:
+            self.level, self.context = record.get("level", 1), ""
+        else:
+            self.level, self.context = record.get("level", parent.level + 1), f"{parent.heading} {parent.context}"[:400]
 
 
 def slug(heading: str) -> str:
@@ -1405,8 +1431,7 @@ class Volume:
     def ranker(self) -> SectionRanker:
         with self.lock:
             if self.made_ranker is None:
-                self.made_ranker = SectionRanker([(section.heading, section.body, " ".join(above.heading for above in section.above()), section.id)
-                                                  for section in self.sections])
+                self.made_ranker = SectionRanker([(section.heading, section.body, section.context, section.id) for section in self.sections])
         return self.made_ranker
 
     def find(self, id: str) -> int | None:
@@ -1422,17 +1447,8 @@ METADATA_HOSTS = frozenset(("169.254.169.254", "169.254.170.2", "100.100.100.200
 
 
 def sha256_hex(data: bytes) -> str:
-    """hashlib.sha256(data).hexdigest(). The interpreter's own module is taken where it has one: hashlib loads OpenSSL, which costs
-    17 % of a whole start."""
-    try:
-        from _sha2 import sha256  # type: ignore[import-not-found,unused-ignore]  # Python 3.12 and newer
-    except ImportError:
-        try:
-            from _sha256 import sha256  # type: ignore[import-not-found,unused-ignore]
-        except ImportError:
-            from hashlib import sha256
-    digest: str = sha256(data).hexdigest()
-    return digest
+    import hashlib
+    return hashlib.sha256(data).hexdigest()
 
 
 def inflate(data: bytes, where: str) -> bytes:
@@ -1627,7 +1643,7 @@ class LocalSource(Source):
     def index(self) -> Index:
         with self.lock:
             if self.loaded is None:
-                index = Index(self.store.read(self.index_name), self.location)
+                index = Index(decode_text(self.store.read(self.index_name), self.location), self.location)
                 self.check_references(index)
                 self.loaded = index
         return self.loaded
@@ -1636,7 +1652,7 @@ class LocalSource(Source):
         """A file that a reference names must be there; what is in it is checked when it is read."""
         if isinstance(self.store, ArchiveStore):
             return
-        for entry in index.entries:
+        for entry in index.entries():
             for version, volume in entry.record()["volumes"].items():
                 fault = self.store.fault(volume["href"]) if "href" in volume else None
                 if fault:
@@ -1661,7 +1677,7 @@ class LocalSource(Source):
     def read_all(self, index: Index) -> tuple[list[int], list[DocError]]:
         """(sections of each volume, faults): reads and verifies everything."""
         sizes, faults = [], []
-        for entry in index.entries:
+        for entry in index.entries():
             for version, volume in entry.record()["volumes"].items():
                 try:
                     if "href" in volume:
@@ -1868,7 +1884,7 @@ class RemoteSource(Source):
 
     def index(self) -> Index:
         with self.lock:
-            fetched, self.stale_reason = self.fetcher.get(self.location, Index)
+            fetched, self.stale_reason = self.fetcher.get(self.location, lambda data, final: Index(decode_text(data, final), final))
             self.stale = self.stale_reason is not None
             self.base = fetched.url
             index: Index = fetched.content
@@ -1935,33 +1951,38 @@ class View:
         self.loaded = loaded
         self.only = {id.casefold() for id in only}
         self.lock = allocate_lock()
-        self.made_entries: list[tuple[Source, Entry]] | None = None
+        self.made_entries: list[Entry] | None = None
         self.made_ranker: CatalogRanker | None = None
 
     def offers(self, id: str) -> bool:
         return not self.only or id.casefold() in self.only
 
-    def entries(self) -> list[tuple[Source, Entry]]:
+    def entries(self) -> list[Entry]:
+        """The entries of all sources, each id once."""
         if self.made_entries is None:
-            merged: dict[str, tuple[Source, Entry]] = {}
-            for source, index in self.loaded:
-                for entry in index.entries:
-                    if entry.id not in merged and self.offers(entry.id):
-                        merged[entry.id] = source, entry
+            merged: dict[str, Entry] = {}
+            for _, index in self.loaded:
+                for entry in index.entries():
+                    if self.offers(entry.id):
+                        merged.setdefault(entry.id, entry)
             self.made_entries = list(merged.values())
         return self.made_entries
+
+    def source(self, entry: Entry) -> Source:
+        return next(source for source, index in self.loaded if index is entry.index)
 
     def ranker(self) -> CatalogRanker:
         with self.lock:
             if self.made_ranker is None:
-                records = (entry.record() for _, entry in self.entries())
+                records = (entry.record() for entry in self.entries())
                 self.made_ranker = CatalogRanker((record["id"], record["name"], record.get("aliases", ()), record.get("summary", ""),
                                                   popularity(record)) for record in records)
         return self.made_ranker
 
     def holders(self, id: str) -> list[tuple[Source, Entry]]:
         """Every source that has the entry, the winning one first."""
-        return [(source, index.by_id[id]) for source, index in self.loaded if id in index.by_id and self.offers(id)]
+        found = [(source, index.find(id)) for source, index in self.loaded if self.offers(id)]
+        return [(source, entry) for source, entry in found if entry]
 
     def find(self, id: str) -> list[tuple[Source, Entry]]:
         """The holders of the entry that `id` names: exactly, by alias, ignoring case. Raises DocError not-found with the nearest ids."""
@@ -1970,15 +1991,15 @@ class View:
             ranker, entries = self.ranker(), self.entries()
             number = ranker.resolve(id)
             if number is None:
-                nearest = [entries[near][1].id for near, *_ in ranker.rank(id, 5)[1]]
+                nearest = [entries[near].id for near, *_ in ranker.rank(id, 5)[1]]
                 raise DocError("not-found", "unknown-id" if nearest else "unknown-id-none", {"nearest": nearest}, id=id, nearest=", ".join(nearest))
-            holders = self.holders(entries[number][1].id)
+            holders = self.holders(entries[number].id)
         return holders
 
 
 def describe(source: Source, index: Index) -> Record:
     """One of the `sources` of an answer."""
-    return {**source.describe(), "entries": len(index.entries), **({"updatedAt": index.updated_at} if index.updated_at else {})}
+    return {**source.describe(), "entries": len(index.numbers), **({"updatedAt": index.updated_at} if index.updated_at else {})}
 
 
 def popularity(record: Record) -> float:
@@ -2083,11 +2104,11 @@ class Catalog:
         answer: Record = {"query": query, "results": results, "total": total, "sources": [describe(source, index) for source, index in view.loaded]}
         room = DEFAULT_CHARS * max(limit, 8) // 8 - cost(answer, render_lookup(answer, self.lang)) - 300
         for number, score, signal, values in ranked:
-            source, entry = view.entries()[number]
+            entry = view.entries()[number]
             record = entry.record()
             result = {"id": entry.id, "name": record["name"], "summary": shorten(record.get("summary", ""), 200), "score": score,
                       "matches": [say(self.lang, signal, **values)], "versions": newest_first(record["versions"])[:8],
-                      "latest": newest(record["versions"]) if record["versions"] else "", "source": source.name}
+                      "latest": newest(record["versions"]) if record["versions"] else "", "source": view.source(entry).name}
             room -= cost(result, render_result(result))
             if room < 0 and results:
                 break
@@ -3109,14 +3130,14 @@ def examine(catalog: Catalog, settings: Settings) -> Record:
             row["error"] = outcome.report(settings.lang)
             report["problems"].append(row["error"]["message"])
             continue
-        row.update(entries=len(outcome.entries), updatedAt=outcome.updated_at or "")
+        row.update(entries=len(outcome.numbers), updatedAt=outcome.updated_at or "")
         if isinstance(source, RemoteSource) and source.stale_reason:
             report["problems"].append(source.stale_reason.message(settings.lang))
         if isinstance(source, LocalSource):
             sizes, faults = source.read_all(outcome)
             row.update(versions=len(sizes), sections=sum(sizes))
             report["problems"] += [fault.message(settings.lang) for fault in faults]
-        unknown = [id for id in settings.only if not any(id.casefold() == entry.id.casefold() for entry in outcome.entries)]
+        unknown = [id for id in settings.only if id.casefold() not in {known.casefold() for known in outcome.numbers}]
         row["onlyWithoutEntry"] = unknown
     missing = set.intersection(*(set(row.pop("onlyWithoutEntry", settings.only)) for row in report["sources"])) if report["sources"] else set()
     report["problems"] += [f"--only {id}: no source has this entry" for id in sorted(missing)]
@@ -3284,8 +3305,8 @@ def show(text: str) -> None:
 def greet(catalog: Catalog, settings: Settings) -> None:
     """Tells a person at a terminal, in three lines, what this is, what it holds and how to ask it something."""
     entries = catalog.view()[0].entries()
-    names = ", ".join(entry.id for _, entry in entries[:8]) + (", …" if len(entries) > 8 else "")
-    example = f"{entries[0][1].id} " + ("wildcard" if entries[0][1].id == "express" else "install") if entries else "ID"
+    names = ", ".join(entry.id for entry in entries[:8]) + (", …" if len(entries) > 8 else "")
+    example = f"{entries[0].id} " + ("wildcard" if entries[0].id == "express" else "install") if entries else "ID"
     holds, ask = ("banner-holds", {"entries": len(entries), "names": names}), ("banner-ask", {"program": program_name(), "example": example})
     sys.stderr.write(say(settings.lang, "banner", version=__version__, holds=holds, ask=ask) + "\n")
     sys.stderr.flush()
