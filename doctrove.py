@@ -2179,12 +2179,10 @@ class Catalog:
         release = select_release(record["versions"], version, record["name"])
         source, volume = self.open_volume(holders, release.version, notices)
         answer: Record = {"id": record["id"], "name": record["name"], "version": release.version, "releaseKind": release.kind,
-                          "releaseNote": say(self.lang, release.note[0], **release.note[1]), "sections": [], "more": [], "total": 0, "omitted": 0,
-                          "source": source.describe()}
+                          "releaseNote": say(self.lang, release.note[0], **release.note[1]), **({"focus": focus} if focus else {}),
+                          "sections": [], "more": [], "total": 0, "omitted": 0, "source": source.describe()}
         if notices:
             answer["notices"] = notices
-        if focus:
-            answer["focus"] = focus
         query_words: Sequence[str] = ()
         if focus and focus.startswith("#") and not focus[1:].startswith("#"):
             number = volume.find(focus[1:])
