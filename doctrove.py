@@ -31,7 +31,7 @@ import sys
 import time
 from _thread import allocate_lock
 from bisect import bisect_right
-from itertools import accumulate
+from itertools import accumulate, count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,9 +70,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "unknown-id-none": (
         "There is no entry '{id}' and nothing near it. Search with catalog_lookup.",
         "没有条目 '{id}'，也没有相近的。请用 catalog_lookup 搜索。"),
-    "unknown-section": (
-        "{name} {version} has no section '{section}'. Leave out focus to see its headings, or search with words.",
-        "{name} {version} 没有章节 '{section}'。省略 focus 可查看标题，或改用关键词搜索。"),
     "unknown-version": ("{name} has no version that fits '{wanted}'. Available: {candidates}.", "{name} 没有符合 '{wanted}' 的版本。可用：{candidates}。"),
     "no-versions": ("{name} lists no version.", "{name} 没有列出任何版本。"),
     "outage-empty": (
@@ -1287,6 +1284,9 @@ class Entry:
         return volume_path(f"$.entries[{self.number}]", version)
 
 
+SERIALS = count(1)  # tells what was loaded when, for the keys of caches, which must not keep a whole index alive
+
+
 class Index:
     """A validated doctrove-index@1. Raises DocError index-fault with the first offence.
 
@@ -1295,7 +1295,7 @@ class Index:
 
     def __init__(self, text: str, where: str) -> None:
         from array import array
-        self.text, self.where = text, where
+        self.text, self.where, self.serial = text, where, next(SERIALS)
         self.starts, self.ends = array("L"), array("L")
         self.numbers: dict[str, int] = {}
         members = dict(self.members())
@@ -1495,8 +1495,8 @@ class FolderStore:
         path = self.path(name)
         if path is None:
             return "fault-absent"
-        root = os.path.realpath(self.folder)
-        return None if os.path.commonpath([root, os.path.realpath(path)]) == root else "fault-link"
+        inside = os.path.join(os.path.realpath(self.folder), "")
+        return None if os.path.realpath(path).startswith(inside) else "fault-link"
 
     def read(self, name: str) -> bytes:
         where = self.where(name)
@@ -1707,12 +1707,17 @@ class Fetcher:
         self.seconds = settings.timeoutMs / 1000
         self.cache = cache
         self.cool_down = CoolDown(enabled=settings.cacheTtl > 0)
+        self.locks: dict[str, Any] = {}
 
     def get(self, url: str, parse: Callable[[bytes, str], Any]) -> tuple[Fetched, DocError | None]:
         """(the document, None), or (an expired copy, why it could not be renewed). Raises DocError network or timeout.
 
-        parse: (bytes, final URL) -> content; its DocErrors count as failures of the remote.
+        parse: (bytes, final URL) -> content; its DocErrors count as failures of the remote. Concurrent calls for one URL wait for one attempt.
         """
+        with self.locks.setdefault(url, allocate_lock()):
+            return self.get_alone(url, parse)
+
+    def get_alone(self, url: str, parse: Callable[[bytes, str], Any]) -> tuple[Fetched, DocError | None]:
         key = ("fetch", url)
         fresh: Fetched | None = self.cache.get(key)
         if fresh is not None:
@@ -1871,30 +1876,28 @@ def make_opener(seconds: float, connections: list[socket.socket]) -> urllib.requ
 
 
 class RemoteSource(Source):
-    """An index at a URL. Concurrent calls wait for one attempt."""
+    """An index at a URL."""
 
     def __init__(self, name: str, url: str, fetcher: Fetcher) -> None:
         path = url.partition("?")[0]
         plain = path if path.endswith((".json", ".json.gz")) else path.rstrip("/") + "/index.json"
         super().__init__("remote", name, plain + url[len(path):])
         self.fetcher = fetcher
-        self.lock = allocate_lock()
         self.base = self.location
         self.stale_reason: DocError | None = None
 
     def index(self) -> Index:
-        with self.lock:
-            fetched, self.stale_reason = self.fetcher.get(self.location, lambda data, final: Index(decode_text(data, final), final))
-            self.stale = self.stale_reason is not None
-            self.base = fetched.url
-            index: Index = fetched.content
-            return index
+        fetched, self.stale_reason = self.fetcher.get(self.location, lambda data, final: Index(decode_text(data, final), final))
+        self.stale = self.stale_reason is not None
+        self.base = fetched.url
+        index: Index = fetched.content
+        return index
 
     def volume(self, entry: Entry, version: str) -> Volume:
         import urllib.parse
         record = entry.record()["volumes"][version]
         if "href" not in record:
-            key = ("volume", self.location, entry.index, entry.id, version)
+            key = ("volume", entry.index.serial, entry.id, version)
             found: Volume | None = self.fetcher.cache.get(key)
             if found is None:
                 found = Volume(record)
@@ -1906,9 +1909,8 @@ class RemoteSource(Source):
             verify_reference(data, record, final, entry.volume_path(version))
             return read_volume(data, final, entry.volume_path(version))
 
-        with self.lock:
-            volume: Volume = self.fetcher.get(url, parse)[0].content
-            return volume
+        volume: Volume = self.fetcher.get(url, parse)[0].content
+        return volume
 
 
 def bundled_source() -> LocalSource:
@@ -1948,7 +1950,7 @@ class View:
     """The loaded indexes merged: the first source that has an id wins. Made anew only when an index changes."""
 
     def __init__(self, loaded: Sequence[tuple[Source, Index]], only: Sequence[str]) -> None:
-        self.loaded = loaded
+        self.loaded, self.serial = loaded, next(SERIALS)
         self.only = {id.casefold() for id in only}
         self.lock = allocate_lock()
         self.made_entries: list[Entry] | None = None
@@ -2083,13 +2085,13 @@ class Catalog:
     def remembered(self, key: tuple[Any, ...], work: Callable[[View, list[Record]], Record]) -> Record:
         """work(view, notices) through the cache; an answer with notices is not kept."""
         view, notices = self.view()
-        found: Record | None = self.cache.get((view, *key))
+        found: Record | None = self.cache.get((view.serial, *key))
         if found is None:
             found = work(view, notices)
             if notices:
                 found["notices"] = notices
             else:
-                self.cache.put((view, *key), found)
+                self.cache.put((view.serial, *key), found)
         return found
 
     def lookup(self, query: str, limit: int = 8) -> Record:
@@ -2155,7 +2157,7 @@ class Catalog:
     def extract(self, id: str, version: str | None = None, focus: str | None = None, max_sections: int = 6, max_chars: int = DEFAULT_CHARS) -> Record:
         """The passages of one version that answer `focus` (without it: its sections in order), within `max_chars` in either form.
 
-        focus: words, or '#' and a section's id for that one section.
+        focus: words, or '#' and a section's id for that one section (where no section has that id, words again).
         """
         return self.remembered(("extract", id, version, focus, max_sections, max_chars),
                                lambda view, notices: self.find_passages(view, notices, id, version, focus, max_sections, max_chars))
@@ -2184,10 +2186,8 @@ class Catalog:
         if notices:
             answer["notices"] = notices
         query_words: Sequence[str] = ()
-        if focus and focus.startswith("#") and not focus[1:].startswith("#"):
-            number = volume.find(focus[1:])
-            if number is None:
-                raise DocError("not-found", "unknown-section", name=record["name"], version=release.version, section=focus[1:])
+        number = volume.find(focus[1:]) if focus and focus.startswith("#") else None
+        if number is not None:
             total, ranked, explain = 1, [(number, 1.0)], None
         elif focus:
             total, ranked, explain = volume.ranker().rank(focus, max_sections + MAX_MORE)
@@ -2546,6 +2546,10 @@ class ProtocolError(Exception):
         return {"jsonrpc": "2.0", "id": id, "error": {"code": self.code, "message": self.message, **({"data": self.data} if self.data else {})}}
 
 
+class ClientGone(Exception):
+    """Nobody reads what is sent any more."""
+
+
 def decode_message(line: bytes) -> Any:
     """The JSON value in one line. Raises ProtocolError -32700 for whatever is none."""
     try:
@@ -2765,8 +2769,11 @@ class Session:
             response = work()
             with self.lock:
                 wanted = self.in_flight.pop(key, None) is not None
-            if wanted:
-                self.send_some(response)
+            try:
+                if wanted:
+                    self.send_some(response)
+            except ClientGone:
+                pass  # the thread that reads will find out
 
         with self.lock:
             problem = "id is in use by a request in flight" if key in self.in_flight else \
@@ -2820,10 +2827,6 @@ class Session:
 
 MAX_LINE = 16 * 1024 * 1024
 END_SECONDS = 1.5  # clients wait 2 s after closing the input before they send SIGTERM
-
-
-class ClientGone(Exception):
-    """Nobody reads what is written any more."""
 
 
 class Output:
