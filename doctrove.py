@@ -2076,21 +2076,20 @@ class Catalog:
         message = say(self.lang, key, source=source.location, reason=(error.key, error.values), **values)
         return {"code": code, "source": source.name, "message": message}
 
-    def outage(self, notices: Sequence[Record]) -> None:
-        """Nothing was found: where a source is missing, that is an outage and not an answer."""
+    def outage(self, view: View, notices: Sequence[Record]) -> None:
+        """Nothing was found: where a source is missing, that is an outage and not an answer, and is raised as such."""
+        loaded = {source.name for source, _ in view.loaded}
         for notice in notices:
-            if notice["code"] in ("network", "timeout", "internal"):
+            if notice["source"] not in loaded:
                 raise DocError(notice["code"], "outage-empty", {"notices": notices}, source=notice["source"], reason=notice["message"])
 
     def remembered(self, key: tuple[Any, ...], work: Callable[[View, list[Record]], Record]) -> Record:
-        """work(view, notices) through the cache; an answer with notices is not kept."""
+        """work(view, notices) through the cache; an answer with notices neither comes from there nor is kept."""
         view, notices = self.view()
-        found: Record | None = self.cache.get((view.serial, *key))
+        found: Record | None = None if notices else self.cache.get((view.serial, *key))
         if found is None:
             found = work(view, notices)
-            if notices:
-                found["notices"] = notices
-            else:
+            if not notices:
                 self.cache.put((view.serial, *key), found)
         return found
 
@@ -2100,10 +2099,11 @@ class Catalog:
 
     def find_entries(self, view: View, notices: list[Record], query: str, limit: int) -> Record:
         total, ranked = view.ranker().rank(query, limit)
-        if not total and any(notice["code"] != "stale" for notice in notices):
-            self.outage([notice for notice in notices if notice["source"] not in {source.name for source, _ in view.loaded}])
+        if not total:
+            self.outage(view, notices)
         results: list[Record] = []
-        answer: Record = {"query": query, "results": results, "total": total, "sources": [describe(source, index) for source, index in view.loaded]}
+        answer: Record = {"query": query, "results": results, "total": total, "sources": [describe(source, index) for source, index in view.loaded],
+                          **({"notices": notices} if notices else {})}
         room = DEFAULT_CHARS * max(limit, 8) // 8 - cost(answer, render_lookup(answer, self.lang)) - 300
         for number, score, signal, values in ranked:
             entry = view.entries()[number]
@@ -2125,7 +2125,7 @@ class Catalog:
         try:
             return view.find(id)
         except DocError:
-            self.outage([notice for notice in notices if notice["source"] not in {source.name for source, _ in view.loaded}])
+            self.outage(view, notices)
             raise
 
     def releases(self, id: str) -> Record:
@@ -2140,7 +2140,8 @@ class Catalog:
         versions = newest_first(record["versions"])
         rows: list[Record] = []
         answer: Record = {"id": entry.id, "name": record["name"], "summary": shorten(record.get("summary", ""), 400), "homepage": record.get("homepage", ""),
-                          "latest": newest(versions), "versions": versions, "releases": rows, "source": source.describe()}
+                          "latest": newest(versions), "versions": versions, "releases": rows,
+                          "source": source.describe(), **({"notices": notices} if notices else {})}
         room = DEFAULT_CHARS - cost(answer, render_releases(answer, self.lang)) - 200
         for version in versions:
             volume = record["volumes"][version]
@@ -2182,9 +2183,8 @@ class Catalog:
         source, volume = self.open_volume(holders, release.version, notices)
         answer: Record = {"id": record["id"], "name": record["name"], "version": release.version, "releaseKind": release.kind,
                           "releaseNote": say(self.lang, release.note[0], **release.note[1]), **({"focus": focus} if focus else {}),
-                          "sections": [], "more": [], "total": 0, "omitted": 0, "source": source.describe()}
-        if notices:
-            answer["notices"] = notices
+                          "sections": [], "more": [], "total": 0, "omitted": 0, "source": source.describe(),
+                          **({"notices": notices} if notices else {})}
         query_words: Sequence[str] = ()
         number = volume.find(focus[1:]) if focus and focus.startswith("#") else None
         if number is not None:
