@@ -436,7 +436,7 @@ def parse_version(text: str) -> Version | None:
     numbers = bare[:len(bare) - len(bare.lstrip("0123456789."))].rstrip(".")
     suffix = bare[len(numbers):]
     parts = numbers.split(".")
-    if not all(part.isdigit() and len(part) < 19 for part in [*parts, epoch or "0"]) or set(suffix) - SUFFIX_SIGNS:
+    if not all(part.isascii() and part.isdigit() and len(part) < 19 for part in [*parts, epoch or "0"]) or set(suffix) - SUFFIX_SIGNS:
         return None
     pre: list[tuple[int, int, str]] = []
     post, dev = -1, NO_DEV
@@ -585,7 +585,7 @@ def select_release(versions: Sequence[str], wanted: str | None, name: str = "") 
     if exact is not None:
         return Release(exact, "exact", "note-exact")
     parsed_versions = [version for version in map(parse_version, versions) if version]
-    prefix = re.fullmatch(r"v?([0-9]+(?:\.[0-9]+)*)((?:\.[x*])*)", text)
+    prefix = re.fullmatch(r"v?([0-9]{1,18}(?:\.[0-9]{1,18})*)(?:\.[x*])*", text)
     fitting: list[str] = []
     kind = "prefix" if prefix else "range"
     if prefix:
@@ -1101,7 +1101,7 @@ class CatalogRanker:
 
     def rank(self, query: str, most: int) -> tuple[int, list[tuple[int, float, str, Record]]]:
         """(number of entries with a signal, the best `most` as (entry number, score rounded to 4 places, signal message, its values))."""
-        query_words = topic_words(query)[:200]
+        query_words = topic_words(query)
         found = self.key_signals(query)
         marks = bytearray(len(self.by_rank))
         for number in found:
@@ -1109,11 +1109,12 @@ class CatalogRanker:
         any_signal = int.from_bytes(marks, "little")
         candidates = {number: (raw, signal, {"value": value}) for number, (raw, signal, value) in found.items()}
         for kind, postings, (base, span) in (("name", self.name_words, NAME_WORDS), ("summary", self.summary_words, SUMMARY_WORDS)):
-            spreads = [(word, self.spread(postings, word, kind)) for word in query_words]
+            present = [word for word in query_words if word in postings][:255]  # a count must fit a byte
+            spreads = [(word, self.spread(postings, word, kind)) for word in present]
             counted = sum(spread for _, spread in spreads)
             any_signal |= counted
             levels = counted.to_bytes(len(marks), "little")
-            for hits in range(len(query_words), 0, -1):
+            for hits in range(len(present), 0, -1):
                 rank = levels.find(hits)
                 for _ in range(most):
                     if rank < 0:
@@ -1385,7 +1386,7 @@ class Section:
         if parent is None:
             self.level, self.context = record.get("level", 1), ""
         else:
-            self.level, self.context = record.get("level", parent.level + 1), f"{parent.heading} {parent.context}"[:400]
+            self.level, self.context = record.get("level", min(parent.level + 1, LEVELS[-1])), f"{parent.heading} {parent.context}"[:400]
 
 
 def slug(heading: str) -> str:
