@@ -8,7 +8,9 @@ The same input gives the same bytes. The index is validated first, every volume 
 from __future__ import annotations
 
 import argparse
+import ast
 import hashlib
+import importlib._bootstrap_external
 import json
 import os
 import subprocess
@@ -16,8 +18,6 @@ import sys
 import tempfile
 import time
 import zipfile
-
-import doctrove
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # What is loaded at start stays till the end: while it loads, and ever after, the garbage collector need not look at it (11 % of a start).
@@ -34,31 +34,13 @@ gc.freeze()
 gc.enable()
 doctrove.leave(doctrove.main())
 """
-# Byte code that is never held against the source (the archive holds both from one build), without docstrings and annotations: nothing
-# reads them at run time, and unpacking them would cost every start.
-COMPILE = """\
-import ast, importlib._bootstrap_external, sys
-
-class Strip(ast.NodeTransformer):
-    def visit_FunctionDef(self, node):
-        self.generic_visit(node)
-        node.returns = None
-        return node
-    def visit_arg(self, node):
-        node.annotation = None
-        return node
-    def visit_AnnAssign(self, node):
-        self.generic_visit(node)
-        return ast.copy_location(ast.Assign([node.target], node.value) if node.value else ast.Pass(), node)
-    def visit_ImportFrom(self, node):
-        return ast.copy_location(ast.Pass(), node) if node.module == "__future__" else node
-
-with open(sys.argv[1], "rb") as file:
-    tree = ast.fix_missing_locations(Strip().visit(ast.parse(file.read())))
-code = compile(tree, "doctrove.py", "exec", dont_inherit=True, optimize=2)
-with open(sys.argv[2], "wb") as file:
-    file.write(importlib._bootstrap_external._code_to_hash_pyc(code, bytes(8), False))
-print(sys.implementation.cache_tag, *sys.version_info[:2])
+# Rooms of doctrove.py that a start as an MCP server does not need. Their byte code is a member of its own, loaded when a function of
+# theirs is first called, so that what they grow by costs no start.
+LATER_ROOMS = ("static host", "doctor")
+LATER_STUB = """\
+def {name}(*given, **named):
+    exec(__loader__.get_code("doctrove_later"), globals())
+    return globals()["{name}"](*given, **named)
 """
 
 
@@ -66,30 +48,86 @@ class BuildError(Exception):
     """What stops the build, in words for the person who runs it."""
 
 
-def compile_with(python: str, source: str) -> tuple[str, bytes]:
-    """(cache tag, byte code) of `source` by the interpreter `python`.
+def room_of(source: str, line: int) -> str:
+    """The room of doctrove.py in which `line` stands, after the banner above it."""
+    banners = [text for text in source.splitlines()[:line] if text.startswith("# ── ")]
+    return banners[-1].strip("#─ ") if banners else ""
+
+
+class Strip(ast.NodeTransformer):
+    """Takes the annotations out: nothing reads them at run time, and unpacking them would cost every start."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        self.generic_visit(node)
+        node.returns = None
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        self.generic_visit(node)
+        return ast.copy_location(ast.Assign([node.target], node.value) if node.value else ast.Pass(), node)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt:
+        return ast.copy_location(ast.Pass(), node) if node.module == "__future__" else node
+
+
+def split_rooms(source: str) -> tuple[ast.Module, ast.Module]:
+    """(what a start needs, with a stub for each function of the other rooms; those rooms). What a start needs may call functions of
+    the others and use nothing else of them."""
+    tree = Strip().visit(ast.parse(source))
+    later = [node for node in tree.body if room_of(source, node.lineno) in LATER_ROOMS]
+    functions = {node.name for node in later if isinstance(node, ast.FunctionDef)}
+    others = {node.id for part in later for node in ast.walk(part) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.col_offset == 0}
+    others |= {node.name for node in later if isinstance(node, ast.ClassDef)}
+    first = [node for node in tree.body if node not in later]
+    for node in (name for part in first for name in ast.walk(part) if isinstance(name, ast.Name)):
+        if node.id in others:
+            raise BuildError(f"doctrove.py:{node.lineno} uses {node.id}, which is no function, of a room that is loaded later")
+    stubs = ast.parse("".join(LATER_STUB.format(name=name) for name in sorted(functions))).body
+    return ast.Module([*first[:-1], *stubs, first[-1]], []), ast.Module(later, [])
+
+
+def emit(source_path: str, folder: str) -> None:
+    """Writes the byte code of the interpreter that runs into `folder`: never held against the source, since the archive holds both from
+    one build, and without docstrings."""
+    with open(source_path, encoding="utf-8") as file:
+        source = file.read()
+    for name, tree in zip(("doctrove", "doctrove_later"), split_rooms(source)):
+        code = compile(ast.fix_missing_locations(tree), "doctrove.py", "exec", dont_inherit=True, optimize=2)
+        with open(os.path.join(folder, name + ".pyc"), "wb") as target:
+            target.write(importlib._bootstrap_external._code_to_hash_pyc(code, bytes(8), False))  # type: ignore[attr-defined]
+    print(sys.implementation.cache_tag)
+
+
+def compile_with(python: str, source: str) -> list[tuple[str, bytes]]:
+    """The members with the byte code of `source` by the interpreter `python`.
 
     A process of its own with fixed string hashes: only so are the bytes the same each time.
     """
     with tempfile.TemporaryDirectory() as folder:
-        target = os.path.join(folder, "doctrove.pyc")
         try:
-            done = subprocess.run([python, "-s", "-S", "-X", "no_debug_ranges", "-c", COMPILE, source, target],
+            done = subprocess.run([python, "-s", "-S", "-X", "no_debug_ranges", os.path.abspath(__file__), "--emit", source, folder],
                                   stdin=subprocess.DEVNULL, capture_output=True, check=True,
                                   env={**os.environ, "PYTHONHASHSEED": "0"}, encoding="utf-8")
-            tag, major, minor = done.stdout.split()
-            if (int(major), int(minor)) < (3, 9):
-                raise BuildError(f"{python} is Python {major}.{minor}; doctrove needs 3.9 or newer")
-            with open(target, "rb") as file:
-                return tag, file.read()
-        except (OSError, ValueError) as error:
+            tag = done.stdout.strip()
+            members = []
+            for name in sorted(os.listdir(folder)):
+                with open(os.path.join(folder, name), "rb") as file:
+                    members.append((f"{tag}/{name}", file.read()))
+            return members
+        except OSError as error:
             raise BuildError(f"cannot compile with {python}: {error}") from None
         except subprocess.CalledProcessError as error:
-            raise BuildError(f"cannot compile with {python}: {error.stderr.strip().splitlines()[-1:]}") from None
+            reason = (error.stderr.strip().splitlines() or ["it says nothing"])[-1]
+            raise BuildError(f"cannot compile with {python}: {reason}") from None
 
 
 def read_index(path: str) -> tuple[list[tuple[str, bytes]], int]:
     """(members of data/, number of entries) of the validated index at `path`: a folder, an index file, or an archive that holds one."""
+    import doctrove
     try:
         source = doctrove.local_source(path)
         index = source.index()
@@ -158,17 +196,23 @@ def build(target: str, index_path: str, interpreters: list[str]) -> str:
     data, entries = read_index(index_path)
     with open(source, "rb") as file:
         members = [("__main__.py", MAIN.encode()), ("doctrove.py", file.read())]
-    compiled = dict(compile_with(python, source) for python in [sys.executable, *interpreters])
-    members += [(f"{tag}/doctrove.pyc", code) for tag, code in sorted(compiled.items())]
+    compiled = dict(member for python in [sys.executable, *interpreters] for member in compile_with(python, source))
+    members += sorted(compiled.items())
     members += [(f"data/{name}", content) for name, content in data]
     write_archive(target, members)
     with open(target, "rb") as file:
         content = file.read()
     return (f"{target}\nsize     {len(content)} bytes\nsha256   {hashlib.sha256(content).hexdigest()}\n"
-            f"entries  {entries}\nbytecode {', '.join(sorted(compiled))}")
+            f"entries  {entries}\nbytecode {', '.join(sorted({name.partition('/')[0] for name in compiled}))}")
 
 
 def main() -> int:
+    if sys.version_info < (3, 9):  # noqa: UP036  # --compile-with may name any interpreter
+        print(f"this is Python {sys.version.split()[0]}; doctrove needs 3.9 or newer", file=sys.stderr)
+        return 2
+    if sys.argv[1:2] == ["--emit"]:  # how this script calls itself under another interpreter
+        emit(*sys.argv[2:])
+        return 0
     parser = argparse.ArgumentParser(description="Pack doctrove.py and an index into one runnable file.")
     parser.add_argument("-o", "--output", default=os.path.join(HERE, "doctrove.pyz"), metavar="FILE",
                         help="file to write (default: doctrove.pyz beside this script)")

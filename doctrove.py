@@ -14,7 +14,8 @@ The module reads from top to bottom as the data flows, and each room uses only t
     catalog     the sources merged: lookup, releases, extract
     tools       one registry of names, schemas and functions, for MCP and for the command line alike
     protocol    JSON-RPC and the MCP session, handshake era and stateless era
-    transports  standard input and output; the static index host
+    transports  standard input and output
+    static host an index folder over HTTP
     doctor      what is configured, what loads, what fails and why
     main        the command line
 
@@ -199,6 +200,14 @@ class DocError(Exception):
 
     def __str__(self) -> str:
         return self.message("en")
+
+
+def as_config(work: Callable[[], Any]) -> Any:
+    """work(), with its DocError turned into a config error: what the user configured cannot be used, which ends the program with 2."""
+    try:
+        return work()
+    except DocError as error:
+        raise DocError("config", error.key, error.data, **error.values) from None
 
 
 # ── config ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -2905,6 +2914,8 @@ def log(text: str) -> None:
         pass  # standard error is closed
 
 
+# ── static host ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
 MEDIA_TYPES = {".json": "application/json", ".md": "text/markdown; charset=utf-8", ".txt": "text/plain; charset=utf-8",
                ".html": "text/html; charset=utf-8", ".gz": "application/gzip", ".zip": "application/zip", ".pyz": "application/zip"}
 LOOPBACK_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))
@@ -3101,14 +3112,6 @@ def serve_index(root: str, host: str, port: int, settings: Settings) -> int:
         except KeyboardInterrupt:
             pass
     return 0
-
-
-def as_config(work: Callable[[], Any]) -> Any:
-    """work(), with its DocError turned into a config error: what the user configured cannot be used, which ends the program with 2."""
-    try:
-        return work()
-    except DocError as error:
-        raise DocError("config", error.key, error.data, **error.values) from None
 
 
 # ── doctor ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
