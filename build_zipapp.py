@@ -26,6 +26,8 @@ import gc
 import os
 import sys
 
+if sys.version_info < (3, 9):
+    sys.exit("doctrove needs Python 3.9 or newer; this is " + sys.version.split()[0])
 gc.disable()
 sys.path.insert(0, os.path.join(__loader__.archive, sys.implementation.cache_tag or ""))
 import doctrove

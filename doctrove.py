@@ -71,6 +71,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "unknown-id-none": (
         "There is no entry '{id}' and nothing near it. Search with catalog_lookup.",
         "没有条目 '{id}'，也没有相近的。请用 catalog_lookup 搜索。"),
+    "unknown-section": (
+        "{name} {version} has no section '#{section}'. Nearest ids: {nearest}. To search for the words instead, leave out '#'.",
+        "{name} {version} 没有章节 '#{section}'。相近的 id：{nearest}。若要搜索词语，请去掉 '#'。"),
+    "unknown-section-none": (
+        "{name} {version} has no section '#{section}' and nothing near it. To search for words, leave out '#'.",
+        "{name} {version} 没有章节 '#{section}'，也没有相近的。若要搜索词语，请去掉 '#'。"),
     "unknown-version": ("{name} has no version that fits '{wanted}'. Available: {candidates}.", "{name} 没有符合 '{wanted}' 的版本。可用：{candidates}。"),
     "no-versions": ("{name} lists no version.", "{name} 没有列出任何版本。"),
     "outage-empty": (
@@ -100,6 +106,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "remote-invalid": ("{url} is not a usable index: {reason}", "{url} 不是可用的索引：{reason}"),
     # index
     "index-unreadable": ("{where} cannot be read: {reason}.", "无法读取 {where}：{reason}。"),
+    "archive-replaced": ("{where} was overwritten while this server runs from it: restart the server.", "{where} 在运行期间被覆盖：请重启服务器。"),
     "index-large": ("{where} is larger than the limit of {limit} bytes.", "{where} 超过 {limit} 字节的限制。"),
     "index-fault": ("{where}: {path}: {fault}.", "{where}：{path}：{fault}。"),
     "fault-json": ("not JSON ({detail})", "不是 JSON（{detail}）"),
@@ -113,7 +120,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "fault-href": ("must be a relative path inside the index's folder, not {value}", "必须是索引目录内的相对路径，而不是 {value}"),
     "fault-sha256": ("must be 64 hexadecimal digits", "必须是 64 位十六进制数"),
     "fault-absent": ("the file {value} is not there", "文件 {value} 不存在"),
-    "fault-hash": ("the file {value} has sha256 {actual}", "文件 {value} 的 sha256 为 {actual}"),
+    "fault-hash": (
+        "the file {value} is another one: its sha256 is {actual}",
+        "文件 {value} 不是所指的文件：其 sha256 为 {actual}"),
     "fault-link": ("the file {value} leads out of the index's folder", "文件 {value} 指向索引目录之外"),
     # config
     "config-value": ("{origin}: {setting} must be {accepted}, not {got}.", "{origin}：{setting} 必须是 {accepted}，而不是 {got}。"),
@@ -143,8 +152,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{omitted} characters left out; whole section: focus \"#{id}\", maxChars {room}",
         "省略 {omitted} 个字符；整节：focus \"#{id}\"，maxChars {room}"),
     "next-none": (
-        "No section has any of these words. Leave out focus to see all headings, or use other words.",
-        "没有章节包含这些词。省略 focus 可查看所有标题，或换用其他词。"),
+        "No section has any of these words; the first headings are listed. Use other words.",
+        "没有章节包含这些词；已列出最前面的标题。请换用其他词。"),
+    "next-weak": (
+        "Weak: no passage shown has even half of the words, so this may not be covered here.",
+        "匹配较弱：所示章节都不足一半的词，文档可能没有涉及。"),
     "next-lookup": ("{omitted} more: raise limit or use more telling words.", "另有 {omitted} 条：增大 limit 或使用更具体的词。"),
     "next-lookup-none": ("No entry matches. Try a library's name, or fewer and more general words.", "没有匹配的条目。请尝试库名，或更少、更通用的词。"),
     "next-releases": (
@@ -156,7 +168,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "text-contents": ("{name} {version}: {shown} of {total} sections", "{name} {version}：共 {total} 节，显示 {shown} 节"),
     "text-version": ("Version {version} ({note}). Source: {source}.", "版本 {version}（{note}）。来源：{source}。"),
     "text-more": ("More sections", "更多章节"),
-    "text-sections": ("{count} sections", "{count} 节"),
+    "text-sections": (
+        "sections: {count}",
+        "节数：{count}"),
     "text-notice": ("Note: {text}", "注意：{text}"),
     "text-stale": ("(stale copy)", "（过期副本）"),
     # server
@@ -699,8 +713,11 @@ def topic_words(text: str) -> list[str]:
     return [word for word in unique if word not in FUNCTION_WORDS] or unique
 
 
+VOWELS = frozenset("aeiouy")
+
+
 def stem(word: str) -> str:
-    """A light stem: plural, then -ing or -ed where three letters and a vowel stay, a doubled end, a final e; y becomes i."""
+    """A light stem: plural, then -ing, -ed or (after t) -ion where three letters and a vowel stay, a doubled end, a final e; y becomes i."""
     if len(word) < 4 or not (word.isascii() and word.isalpha()):
         return word
     if word.endswith("ies") and len(word) > 4:
@@ -709,9 +726,11 @@ def stem(word: str) -> str:
         word = word[:-2]
     elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-1]
-    for suffix in ("ing", "ed"):
+    for suffix in ("ing", "ed", "ion"):
         root = word[:-len(suffix)]
-        if word.endswith(suffix) and len(root) >= 3 and re.search("[aeiouy]", root):
+        if word.endswith(suffix) and len(root) >= 3 and not VOWELS.isdisjoint(root):
+            if suffix == "ion" and not (root.endswith("t") and len(root) > 3):
+                break
             word = root
             if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
                 word = word[:-1]
@@ -836,7 +855,7 @@ def query_terms(query: str) -> list[Term]:
             for part in parts:
                 if len(part) > 1 and part not in FUNCTION_WORDS:
                     terms.setdefault(part, word_term(part, PART_WEIGHT, whole=word))
-        elif len(word) > 1 and word not in FUNCTION_WORDS:
+        elif (len(word) > 1 or word.isdigit()) and word not in FUNCTION_WORDS:
             terms.setdefault(word, word_term(word, 1.0))
     for word in () if terms else words(query):
         terms.setdefault(word, word_term(word, 1.0))
@@ -847,9 +866,10 @@ def query_terms(query: str) -> list[Term]:
 
 class Explanation:
     """Where the query's words stand in one section: `heading`, `body` (and not in the heading), `forms` (other forms of words that are in
-    neither) and `context` (only in the headings above or the ids). `score` is 0–1, rounded half up to 4 places."""
+    neither) and `context` (only in the headings above or the ids). `score` is 0–1, rounded half up to 4 places; `share` of the words
+    stands in the section."""
 
-    __slots__ = ("body", "context", "forms", "heading", "score")
+    __slots__ = ("body", "context", "forms", "heading", "score", "share")
 
     def __init__(self, query_words: Sequence[str], terms: Sequence[Term], heading: str, body: str, context: str) -> None:
         in_heading, folded = set(words(heading)), fold(body)
@@ -866,6 +886,7 @@ class Explanation:
                 elif above.count(term):
                     self.context.append(term.text)
         self.score = round_half_up(2 * len(self.heading) + len(self.body), 2 * len(query_words)) if query_words else 0.0
+        self.share = (len(self.heading) + len(self.body)) / len(query_words) if query_words else 0.0
 
     def matches(self, lang: str) -> list[str]:
         """The same in words, for people and models."""
@@ -1559,6 +1580,8 @@ class ArchiveStore:
         try:
             data: bytes = self.loader.get_data(self.where(name)) if self.intact() else self.read_kept(name)
         except Exception as error:  # zipimport, zipfile and zlib each have their own for a damaged or missing member
+            if not self.intact():
+                raise DocError("internal", "archive-replaced", where=self.loader.archive) from None
             raise DocError("internal", "index-unreadable", where=self.where(name), reason=str(error) or type(error).__name__) from None
         return inflate(data, self.where(name))
 
@@ -1618,8 +1641,9 @@ class Source:
         raise NotImplementedError
 
     def describe(self) -> Record:
-        """The `source` of an answer."""
-        return {"name": self.name, "kind": self.kind, "location": self.location, **({"stale": True} if self.stale else {})}
+        """The `source` of an answer. Where this machine keeps the bundled index is nobody's business."""
+        location = os.path.basename(self.location) if self.kind == "bundled" else self.location
+        return {"name": self.name, "kind": self.kind, "location": location, **({"stale": True} if self.stale else {})}
 
 
 def verify_reference(data: bytes, reference: Record, where: str, path: str) -> None:
@@ -1953,7 +1977,8 @@ def local_source(path: str) -> LocalSource:
 
 to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 DEFAULT_CHARS = 7000  # what every client that was tried shows its model uncut
-MAX_MORE = 20
+MAX_MORE = 20  # headings of further hits; without focus, of further sections:
+MAX_OUTLINE = 500
 
 
 class View:
@@ -2032,6 +2057,7 @@ class Catalog:
         self.remotes = [RemoteSource("remote" if len(urls) == 1 else f"remote-{at + 1}", url, fetcher) for at, url in enumerate(urls)]
         self.local: Source = local_source(settings.localIndex) if settings.localIndex else bundled_source()
         self.sources: list[Source] = [*self.remotes, self.local]
+        self.failures: dict[str, DocError] = {}  # of each source the last one
         self.made_view: View | None = None
         self.lock = allocate_lock()
 
@@ -2069,6 +2095,7 @@ class Catalog:
         for source, outcome in self.load():
             if isinstance(outcome, DocError):
                 failed.append((source, outcome))
+                self.failures[source.name] = outcome
                 notices.append(self.notice(outcome.code, "notice-fallback", source, outcome))
                 continue
             loaded.append((source, outcome))
@@ -2091,7 +2118,8 @@ class Catalog:
         loaded = {source.name for source, _ in view.loaded}
         for notice in notices:
             if notice["source"] not in loaded:
-                raise DocError(notice["code"], "outage-empty", {"notices": notices}, source=notice["source"], reason=notice["message"])
+                failure = self.failures[notice["source"]]
+                raise DocError(notice["code"], "outage-empty", {"notices": notices}, source=notice["source"], reason=(failure.key, failure.values))
 
     def remembered(self, key: tuple[Any, ...], work: Callable[[View, list[Record]], Record]) -> Record:
         """work(view, notices) through the cache; an answer with notices neither comes from there nor is kept."""
@@ -2114,14 +2142,14 @@ class Catalog:
         results: list[Record] = []
         answer: Record = {"query": query, "results": results, "total": total, "sources": [describe(source, index) for source, index in view.loaded],
                           **({"notices": notices} if notices else {})}
-        room = DEFAULT_CHARS * max(limit, 8) // 8 - cost(answer, render_lookup(answer, self.lang)) - 300
+        room = DEFAULT_CHARS * max(limit, 8) // 8 - self.cost(answer, render_lookup(answer, self.lang)) - 300
         for number, score, signal, values in ranked:
             entry = view.entries()[number]
             record = entry.record()
             result = {"id": entry.id, "name": record["name"], "summary": shorten(record.get("summary", ""), 200), "score": score,
                       "matches": [say(self.lang, signal, **values)], "versions": newest_first(record["versions"])[:8],
                       "latest": newest(record["versions"]) if record["versions"] else "", "source": view.source(entry).name}
-            room -= cost(result, render_result(result))
+            room -= self.cost(result, render_result(result))
             if room < 0 and results:
                 break
             results.append(result)
@@ -2152,12 +2180,14 @@ class Catalog:
         answer: Record = {"id": entry.id, "name": record["name"], "summary": shorten(record.get("summary", ""), 400), "homepage": record.get("homepage", ""),
                           "latest": newest(versions), "versions": versions, "releases": rows,
                           "source": source.describe(), **({"notices": notices} if notices else {})}
-        room = DEFAULT_CHARS - cost(answer, render_releases(answer, self.lang)) - 200
+        room = DEFAULT_CHARS - self.cost(answer, render_releases(answer, self.lang)) - 200
         for version in versions:
             volume = record["volumes"][version]
-            sections = volume.get("sections", 0)
-            row = {"version": version, "sections": sections if isinstance(sections, int) else len(sections), "summary": shorten(volume.get("summary", ""), 160)}
-            room -= cost(row, render_release(row, self.lang))
+            sections = volume.get("sections")  # of a reference: their number, which may be missing
+            row: Record = {"version": version, "summary": shorten(volume.get("summary", ""), 160)}
+            if sections is not None:
+                row["sections"] = sections if isinstance(sections, int) else len(sections)
+            room -= self.cost(row, render_release(row, self.lang))
             if room < 0:
                 break
             rows.append(row)
@@ -2168,7 +2198,7 @@ class Catalog:
     def extract(self, id: str, version: str | None = None, focus: str | None = None, max_sections: int = 6, max_chars: int = DEFAULT_CHARS) -> Record:
         """The passages of one version that answer `focus` (without it: its sections in order), within `max_chars` in either form.
 
-        focus: words, or '#' and a section's id for that one section (where no section has that id, words again).
+        focus: words, or '#' and a section's id for that one section .
         """
         return self.remembered(("extract", id, version, focus, max_sections, max_chars),
                                lambda view, notices: self.find_passages(view, notices, id, version, focus, max_sections, max_chars))
@@ -2187,6 +2217,8 @@ class Catalog:
 
     def find_passages(self, view: View, notices: list[Record], id: str, version: str | None, focus: str | None, max_sections: int,
                       max_chars: int) -> Record:
+        if not version and "@" in id[1:] and not view.holders(id):
+            id, _, version = id.rpartition("@")
         holders = self.found(view, notices, id)
         record = holders[0][1].record()
         release = select_release(record["versions"], version, record["name"])
@@ -2196,14 +2228,14 @@ class Catalog:
                           "sections": [], "more": [], "total": 0, "omitted": 0, "source": source.describe(),
                           **({"notices": notices} if notices else {})}
         query_words: Sequence[str] = ()
-        number = volume.find(focus[1:]) if focus and focus.startswith("#") else None
-        if number is not None:
-            total, ranked, explain = 1, [(number, 1.0)], None
+        asked_section = focus[1:] if focus and focus.startswith("#") else None
+        if asked_section is not None:
+            total, ranked, explain = 1, [(self.section_number(volume, record["name"], release.version, asked_section), 1.0)], None
         elif focus:
             total, ranked, explain = volume.ranker().rank(focus, max_sections + MAX_MORE)
             query_words = topic_words(focus)
         else:
-            total, ranked, explain = len(volume.sections), [(at, 0.0) for at in range(min(len(volume.sections), max_sections + MAX_MORE))], None
+            total, ranked, explain = len(volume.sections), [(at, 0.0) for at in range(min(len(volume.sections), max_sections + MAX_OUTLINE))], None
         answer["total"] = total
         if focus and not total:
             answer["next"] = say(self.lang, "next-none")
@@ -2211,64 +2243,80 @@ class Catalog:
         self.fill(answer, [(volume.sections[number], number, relevance) for number, relevance in ranked], explain, query_words, max_sections, max_chars)
         return answer
 
+    def section_number(self, volume: Volume, name: str, version: str, id: str) -> int:
+        """The number of the section with this id. Raises DocError not-found with the ids of the nearest ones."""
+        number = volume.find(id)
+        if number is None:
+            nearest = [volume.sections[at].id for at, _ in volume.ranker().rank(id, 5)[1]]
+            raise DocError("not-found", "unknown-section" if nearest else "unknown-section-none", {"nearest": nearest},
+                           name=name, version=version, section=id, nearest=", ".join(nearest))
+        return number
+
     def fill(self, answer: Record, hits: Sequence[tuple[Section, int, float]], explain: Callable[[int], Explanation] | None, query_words: Sequence[str],
              max_sections: int, max_chars: int) -> None:
         """Puts into `answer` the best passages and, in the room that is left, the headings of the next hits; says how to get the rest."""
         shown: list[Record] = answer["sections"]
-        room = max_chars - cost(answer, render_extract(answer, self.lang)) - 260  # what `next` and separators may take
+        room = max_chars - self.cost(answer, render_extract(answer, self.lang)) - 260  # what `next` and separators may take
         reserve = min(1300, room // 5) if len(hits) > 1 else 0
+        best_share = 0.0
         for section, number, relevance in hits[:max_sections]:
             explanation = explain(number) if explain else None
-            alone = len(hits) == 1 and not explanation
-            matches = explanation.matches(self.lang) if explanation else [say(self.lang, "match-section")] if alone else []
+            matches = explanation.matches(self.lang) if explanation else [say(self.lang, "match-section")] if relevance else []
             row: Record = {"id": section.id, "heading": section.heading, "path": section.path, "body": section.body,
-                           "score": explanation.score if explanation else 1.0 if alone else 0.0, "relevance": relevance, "matches": matches}
-            row = fit_section(row, room - reserve, query_words, self.lang, must=not shown)
+                           "score": explanation.score if explanation else relevance, "relevance": relevance, "matches": matches}
+            size = self.cost(row, render_section(row, self.lang))
+            if not shown and room - reserve < size <= room - 150:
+                reserve = room - size  # the best passage whole is worth more than headings
+            row = self.fit_section(row, size, room - reserve, query_words, must=not shown)
             if not row:
                 break
-            room -= cost(row, render_section(row, self.lang))
+            room -= self.cost(row, render_section(row, self.lang))
             shown.append(row)
-        for section, _, relevance in hits[len(shown):len(shown) + MAX_MORE]:
+            best_share = max(best_share, explanation.share if explanation else 1.0)
+        for section, _, relevance in hits[len(shown):]:
             more = {"id": section.id, "heading": shorten(section.heading, 120), "relevance": relevance}
-            room -= cost(more, render_more(more)) + 2
+            room -= self.cost(more, render_more(more)) + 2
             if room < 0:
                 break
             answer["more"].append(more)
         answer["omitted"] = answer["total"] - len(shown)
-        if answer["omitted"] > 0:
-            answer["next"] = say(self.lang, "next-more", omitted=answer["omitted"])
+        hints = [answer["next"]] if "next" in answer else []
+        hints += [say(self.lang, "next-weak")] if shown and best_share < 0.5 else []
+        hints += [say(self.lang, "next-more", omitted=answer["omitted"])] if answer["omitted"] > 0 else []
+        if hints:
+            answer["next"] = " ".join(hints)
 
+    def cost(self, part: Any, text: str) -> int:
+        """Characters that `part` takes in the longer of the forms that are sent, with a separator: some clients show a model the JSON,
+        some the text."""
+        return max(len(to_json(part)) if self.settings.answers == "both" else 0, len(text)) + 2
 
-def cost(part: Any, text: str) -> int:
-    """Characters that `part` takes in the longer of its two forms, with a separator: some clients show a model the JSON, some the text."""
-    return max(len(to_json(part)), len(text)) + 2
+    def fit_section(self, row: Record, size: int, room: int, query_words: Sequence[str], must: bool) -> Record:
+        """`row` whole where its `size` fits; else with the part of its body around the hits; {} where not even a useful part fits and it
+        need not."""
+        if size <= room:
+            return row
+        body, row["body"] = row["body"], ""
+        hint = {"id": row["id"], "room": len(body) * 5 // 4 + 2000}
+        row["omittedChars"], row["next"] = len(body), say(self.lang, "next-cut", omitted=len(body), **hint)
+        left = room - self.cost(row, render_section(row, self.lang))
+        for _ in range(4):  # the JSON form grows with every line feed and quote, so the room for the text is found by trying
+            if left < 400 and not must:
+                return {}
+            row["body"], kept = excerpt(body, max(left, 80), query_words)
+            row["omittedChars"] = len(body) - kept
+            row["next"] = say(self.lang, "next-cut", omitted=row["omittedChars"], **hint)
+            excess = self.cost(row, render_section(row, self.lang)) - room
+            if excess <= 0:
+                break
+            left -= excess + 20
+        return row
 
 
 def shorten(text: str, most: int) -> str:
     """`text` on one line, cut at a word with an ellipsis where it is longer than `most`."""
     line = " ".join(text.split())
     return line if len(line) <= most else line[:most - 1].rsplit(" ", 1)[0].rstrip() + "…"
-
-
-def fit_section(row: Record, room: int, query_words: Sequence[str], lang: str, must: bool) -> Record:
-    """`row` whole where it fits; else with the part of its body around the hits; {} where not even a useful part fits and it need not."""
-    if cost(row, render_section(row, lang)) <= room:
-        return row
-    row["omittedChars"] = len(row["body"])
-    row["next"] = say(lang, "next-cut", omitted=len(row["body"]), id=row["id"], room=len(row["body"]) * 5 // 4 + 2000)
-    body, row["body"] = row["body"], ""
-    left = room - cost(row, render_section(row, lang))
-    for _ in range(4):  # the JSON form grows with every line feed and quote, so the room for the text is found by trying
-        if left < 400 and not must:
-            return {}
-        row["body"], kept = excerpt(body, max(left, 80), query_words)
-        row["omittedChars"] = len(body) - kept
-        row["next"] = say(lang, "next-cut", omitted=row["omittedChars"], id=row["id"], room=len(body) * 5 // 4 + 2000)
-        excess = cost(row, render_section(row, lang)) - room
-        if excess <= 0:
-            break
-        left -= excess + 20
-    return row
 
 
 def cut_blocks(body: str) -> list[str]:
@@ -2293,29 +2341,43 @@ def cut_blocks(body: str) -> list[str]:
 
 
 def excerpt(body: str, room: int, query_words: Sequence[str]) -> tuple[str, int]:
-    """(the part of `body` around the words, at most about `room` characters, cut at block borders; how many of its characters are kept)."""
+    """(the first block and those around the words, at most about `room` characters; how many of the body's characters are kept).
+
+    Cut at block borders; only where not even one block fits, at the end of a sentence or word.
+    """
     blocks = cut_blocks(body)
-    fitting = [at for at, block in enumerate(blocks) if len(block) + 20 <= room]
+    sizes = [len(block) + 12 for block in blocks]  # with what separates it, and a mark of what is left out
+    fitting = [at for at, size in enumerate(sizes) if size <= room]
     if not fitting:
-        end = max(body.rfind("\n", 0, room), body.rfind(" ", 0, room)) if len(body) > room else len(body)
-        head = body[:end if end > 0 else room].rstrip()
-        open_fence = head.count("```") % 2
-        return head + ("\n```" if open_fence else "") + "\n[…]", len(head)
-    hits = {at: sum(word in blocks[at].casefold() for word in query_words) for at in fitting}
-    first = last = max(fitting, key=lambda at: (hits[at], -at))
-    used = len(blocks[first]) + 20
-    grown = True
-    while grown:
-        grown = False
-        for at in (last + 1, first - 1):
-            if 0 <= at < len(blocks) and used + len(blocks[at]) + 2 <= room:
-                first, last = min(first, at), max(last, at)
-                used += len(blocks[at]) + 2
-                grown = True
-                break
-    kept = blocks[first:last + 1]
-    text = "\n\n".join((["[…]"] if first else []) + kept + (["[…]"] if last + 1 < len(blocks) else []))
-    return text, sum(map(len, kept)) + 2 * (len(kept) - 1)
+        head = cut_text(body, room)
+        return head + ("\n```" if head.count("```") % 2 else "") + "\n[…]", len(head)
+    hits = [sum(word in fold(block) for word in query_words) for block in blocks]
+    kept: set[int] = set()
+    if sizes[0] <= room // 2:
+        kept.add(0)  # what the section is about
+    left = room - sum(sizes[at] for at in kept)
+    best = max((at for at in fitting if at not in kept and sizes[at] <= left), key=lambda at: (hits[at], -at), default=None)
+    window = [] if best is None else [best]
+    while window:
+        kept.update(window)
+        left -= sum(sizes[at] for at in window)
+        low, high = min(kept - {0} or kept), max(kept)
+        window = [at for at in (high + 1, low - 1) if 0 <= at < len(blocks) and at not in kept and sizes[at] <= left][:1]
+    parts, after = [], 0
+    for at in sorted(kept):
+        parts += ["[…]", blocks[at]] if at > after else [blocks[at]]
+        after = at + 1
+    text = "\n\n".join(parts + (["[…]"] if after < len(blocks) else []))
+    return text, sum(len(blocks[at]) for at in kept) + 2 * (len(kept) - 1)
+
+
+def cut_text(text: str, room: int) -> str:
+    """The beginning of `text` up to the last sentence, else line or word, that ends within `room` characters."""
+    if len(text) <= room:
+        return text.rstrip()
+    end = max(text.rfind(sign, 0, room) + 1 for sign in (". ", ".\n", "。"))
+    end = end if end > room // 3 else max(text.rfind("\n", 0, room), text.rfind(" ", 0, room))
+    return text[:end if end > 0 else room].rstrip()
 
 
 # The answers as Markdown, for people and for the models of the many clients that show the text alone.
@@ -2325,7 +2387,8 @@ def render_notices(answer: Record, lang: str) -> list[str]:
 
 
 def render_source(source: Record, lang: str) -> str:
-    return f"{source['name']} {source['location']}" + (" " + say(lang, "text-stale") if source.get("stale") else "")
+    where = source["name"] if source["kind"] == "bundled" else f"{source['name']} {source['location']}"
+    return where + (" " + say(lang, "text-stale") if source.get("stale") else "")
 
 
 def render_result(result: Record) -> str:
@@ -2341,7 +2404,8 @@ def render_lookup(answer: Record, lang: str) -> str:
 
 
 def render_release(row: Record, lang: str) -> str:
-    return f"- **{row['version']}** {say(lang, 'text-sections', count=row['sections'])}. {row['summary']}".rstrip()
+    size = [say(lang, "text-sections", count=row["sections"])] if "sections" in row else []
+    return f"- **{row['version']}** " + " | ".join([*size, *filter(None, [row["summary"]])])
 
 
 def render_releases(answer: Record, lang: str) -> str:
@@ -2355,7 +2419,7 @@ def render_releases(answer: Record, lang: str) -> str:
 
 def render_section(row: Record, lang: str) -> str:
     facts = [f"#{row['id']}", row["path"], f"relevance {row['relevance']:g}, score {row['score']:g}" if row["matches"] else "", "; ".join(row["matches"])]
-    return f"## {row['heading']}\n{' | '.join(filter(None, facts))}\n\n{row['body']}" + (f"\n\n[{row['next']}]" if "next" in row else "")
+    return f"## {row['heading'] or row['id']}\n{' | '.join(filter(None, facts))}\n\n{row['body']}" + (f"\n\n[{row['next']}]" if "next" in row else "")
 
 
 def render_more(more: Record) -> str:
@@ -2468,9 +2532,9 @@ TOOLS = (
     Tool("catalog_releases", "List a library's versions",
          "List the documented versions of one library, newest first, with the size and summary of each. Call it when you must know which versions exist.",
          (ID,),
-         object_schema({"id": TEXT, "name": TEXT, "summary": TEXT, "homepage": TEXT, "latest": TEXT, "versions": TEXTS, "releases": {
-             "type": "array", "items": object_schema({"version": TEXT, "sections": COUNT, "summary": TEXT})}, "source": SOURCE, "notices": NOTICES,
-             "next": NEXT}, ("notices", "next")),
+         object_schema({"id": TEXT, "name": TEXT, "summary": TEXT, "homepage": TEXT, "latest": TEXT, "versions": TEXTS,
+                        "releases": {"type": "array", "items": object_schema({"version": TEXT, "sections": COUNT, "summary": TEXT}, ("sections",))},
+                        "source": SOURCE, "notices": NOTICES, "next": NEXT}, ("notices", "next")),
          lambda catalog, given: catalog.releases(given["id"]), render_releases),
     Tool("doc_extract", "Read documentation",
          "Read the passages of a library's documentation that answer a question, for exactly one version. Pass the version your project uses: '5.1.0', '5', "
@@ -2899,10 +2963,14 @@ def serve_stdio(catalog: Catalog, settings: Settings) -> int:
     except ClientGone:
         pass
     finally:
-        if settings.debug:
-            cache = catalog.cache
-            log(f"cache: {cache.hits} hits, {cache.misses} misses, {cache.evictions} evictions")
+        log_cache(catalog)
     return 0
+
+
+def log_cache(catalog: Catalog) -> None:
+    """With --debug, what the cache was worth."""
+    if catalog.settings.debug:
+        log(f"cache: {catalog.cache.hits} hits, {catalog.cache.misses} misses, {catalog.cache.evictions} evictions")
 
 
 def log(text: str) -> None:
@@ -3161,7 +3229,8 @@ def render_report(report: Record, lang: str) -> str:
     lines += ["", "## Sources", ""]
     for row in report["sources"]:
         state = [f"FAILS: {row['error']['message']}"] if "error" in row else [f"{row['entries']} entries"]
-        state += [f"{row['versions']} versions, {row['sections']} sections read and verified"] if "versions" in row else []
+        state += [f"{row['versions']} versions, {row['sections']} sections read and verified"] if "versions" in row else (
+            ["volumes not read"] if "entries" in row else [])
         state += [f"updated {row['updatedAt']}"] if row.get("updatedAt") else []
         lines.append(f"- {render_source(row, lang)}: {', '.join(state)}")
     lines += ["", "## Problems", "", *([f"- {problem}" for problem in report["problems"]] or ["none"])]
@@ -3326,7 +3395,10 @@ def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     command = check_command(options, operands)
     settings = load_settings(options, environ)
     if command == "serve-index":
-        directory, port = [*operands[1:], *("./data", "8730")[len(operands) - 1:]]
+        given = operands[1:]
+        if len(given) == 1 and given[0].isdigit() and not os.path.isdir(given[0]):
+            given = ["./data", *given]
+        directory, port = [*given, *("./data", "8730")[len(given):]]
         if not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65535:
             raise usage_error(f"PORT must be a whole number from 0 to 65535, not '{port}'")
         return serve_index(directory, (options.get("host") or ["127.0.0.1"])[-1], int(port), settings)
@@ -3338,7 +3410,9 @@ def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     if settings.localIndex:
         as_config(catalog.local.index)
     if command:
-        return run_tool(command, operands[1:], options, catalog, settings)
+        code = run_tool(command, operands[1:], options, catalog, settings)
+        log_cache(catalog)
+        return code
     if sys.stdin and sys.stdin.isatty():
         greet(catalog, settings)
     return serve_stdio(catalog, settings)
