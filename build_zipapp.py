@@ -30,11 +30,15 @@ if sys.version_info < (3, 9):
     sys.exit("doctrove needs Python 3.9 or newer; this is " + sys.version.split()[0])
 gc.disable()
 sys.path.insert(0, os.path.join(__loader__.archive, sys.implementation.cache_tag or ""))
-import doctrove
+try:
+    import doctrove
 
-gc.freeze()
-gc.enable()
-doctrove.leave(doctrove.main())
+    gc.freeze()
+    gc.enable()
+    code = doctrove.main()
+except KeyboardInterrupt:
+    os._exit(130)
+doctrove.leave(code)
 """
 # Rooms of doctrove.py that a start as an MCP server does not need. Their byte code is a member of its own, loaded when a function of
 # theirs is first called, so that what they grow by costs no start.
@@ -149,7 +153,11 @@ def write_archive(target: str, members: list[tuple[str, bytes]]) -> None:
     try:
         date = max(time.gmtime(int(epoch or 0))[:6], (1980, 1, 1, 0, 0, 0))
     except (ValueError, OverflowError, OSError):
-        raise BuildError(f"SOURCE_DATE_EPOCH must be a number of seconds, not {epoch!r}") from None
+        date = (9999, 1, 1, 0, 0, 0)
+    if not (epoch or "0").isdigit() or date[0] > 2107:
+        raise BuildError(f"SOURCE_DATE_EPOCH must be seconds since 1970, before the year 2108, not {epoch!r}")
+    if os.path.exists(target) and not os.path.isfile(target):
+        raise BuildError(f"{target} is there and is no regular file")
     temporary = f"{target}.{os.getpid()}.tmp"
     try:
         with open(temporary, "wb") as file:

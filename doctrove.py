@@ -111,6 +111,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "index-fault": ("{where}: {path}: {fault}.", "{where}：{path}：{fault}。"),
     "fault-json": ("not JSON ({detail})", "不是 JSON（{detail}）"),
     "fault-deep": ("nested too deeply", "嵌套过深"),
+    "fault-values": ("holds more than {limit} objects and arrays", "对象和数组超过 {limit} 个"),
     "fault-encoding": ("not UTF-8 ({detail})", "不是 UTF-8（{detail}）"),
     "fault-type": ("must be {wanted}", "必须是 {wanted}"),
     "fault-format": ("must be \"doctrove-index@1\"", "必须是 \"doctrove-index@1\""),
@@ -289,6 +290,7 @@ def check_url(url: str) -> bool:
 def read_setting(setting: Setting, given: Any, origin: str) -> Any:
     """`given` (a text, or a JSON value from the config file) as the setting's value. Raises DocError config, naming origin and setting."""
     value = given.strip() if isinstance(given, str) else given
+    is_typed = origin.startswith("config file")  # there a number is a number and no text
     texts = [value] if isinstance(value, str) else value
     good = False
     if setting.kind in ("urls", "ids"):
@@ -301,11 +303,11 @@ def read_setting(setting: Setting, given: Any, origin: str) -> Any:
     elif setting.kind == "choice":
         good = value in setting.choices
     elif setting.kind == "whole":
-        if isinstance(value, str) and re.fullmatch(r"[0-9]{1,9}", value):
+        if isinstance(value, str) and not is_typed and re.fullmatch(r"[0-9]{1,9}", value):
             value = int(value)
         good = isinstance(value, int) and not isinstance(value, bool) and setting.span[0] <= value <= setting.span[1]
     elif setting.kind == "flag":
-        value = FLAG_WORDS.get(value.lower(), value) if isinstance(value, str) else value
+        value = FLAG_WORDS.get(value.lower(), value) if isinstance(value, str) and not is_typed else value
         good = isinstance(value, bool)
     if not good:
         name = "--" + setting.option if origin == "command line" else setting.env if origin == "environment" else f"'{setting.key}'"
@@ -314,11 +316,16 @@ def read_setting(setting: Setting, given: Any, origin: str) -> Any:
     return value
 
 
+MAX_CONFIG_BYTES = 1 << 20
+
+
 def read_config_file(path: str) -> Record:
     """The JSON object in the config file. Raises DocError config."""
+    if not os.path.isfile(path):
+        raise DocError("config", "config-file", path=path, reason="there is no such file")
     try:
         with open(path, "rb") as file:
-            content = json.loads(file.read().decode("utf-8-sig"))
+            content = json.loads(file.read(MAX_CONFIG_BYTES).decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
         raise DocError("config", "config-file", path=path, reason=getattr(error, "strerror", None) or str(error) or type(error).__name__) from None
     if not isinstance(content, dict):
@@ -507,13 +514,14 @@ def bump(release: tuple[int, ...], at: int) -> tuple[int, ...]:
     return (*padded[:at], padded[at] + 1)
 
 
-def at_least(release: tuple[int, ...]) -> Callable[[Version], bool]:
-    return lambda version: version.key[1] >= strip_zeros(release)
+def final(epoch: int, release: tuple[int, ...]) -> Version:
+    """The finished version with these numbers."""
+    return Version("", epoch, release, (), -1, NO_DEV)
 
 
-def below(release: tuple[int, ...]) -> Callable[[Version], bool]:
+def below(bound: Version) -> Callable[[Version], bool]:
     """Below a bound; a pre-release of the bound itself is not below it (as npm and PEP 440 have it)."""
-    return lambda version: version.key[1] < strip_zeros(release)
+    return lambda version: version.key < bound.key and not (bound.stable and not version.stable and version.key[:2] == bound.key[:2])
 
 
 def comparator(operator: str, text: str) -> Callable[[Version], bool] | None:
@@ -522,32 +530,30 @@ def comparator(operator: str, text: str) -> Callable[[Version], bool] | None:
     bound = parse_version((wildcard.group(1) or "0") if wildcard else text)
     if bound is None:
         return None
-    release, key = bound.release, bound.key
+    release, epoch, key = bound.release, bound.key[0], bound.key
     if wildcard and not wildcard.group(1):
-        return lambda version: True
-    if operator in ("", "=", "==", "===", "!=") and (wildcard or (len(release) < 3 and operator in ("", "=") and bound.stable)):
-        inside = (at_least(release), below(bump(release, len(release) - 1)))
-        return lambda version: all(test(version) for test in inside) != (operator == "!=")
-    if operator in ("", "=", "==", "==="):
+        return lambda version: operator not in ("<", ">", "!=")
+    after = below(final(epoch, bump(release, len(release) - 1)))  # below what follows everything that begins with the bound's numbers
+    partial = wildcard is not None or (len(release) < 3 and bound.stable and key[3] < 0)
+    if operator == "===":
+        return lambda version: version.text.strip().lower() == text
+    if (operator in ("", "=") and partial) or (operator in ("==", "!=") and wildcard):
+        return lambda version: (version.key >= key and after(version)) != (operator == "!=")
+    if operator in ("", "=", "=="):
         return lambda version: version.key == key
     if operator == "!=":
         return lambda version: version.key != key
     if operator == "<":
-        return below(release) if bound.stable else lambda version: version.key < key
+        return below(bound)
     if operator == "<=":
-        return below(bump(release, len(release) - 1)) if len(release) < 3 and bound.stable else lambda version: version.key <= key
+        return after if partial else lambda version: version.key <= key
     if operator == ">":
-        return at_least(bump(release, len(release) - 1)) if len(release) < 3 and bound.stable else lambda version: version.key > key
+        return (lambda version: version.key > key and not after(version)) if partial else lambda version: version.key > key
     if operator == ">=":
         return lambda version: version.key >= key
-    if operator == "^":
-        first = next((i for i, part in enumerate(release) if part), len(release) - 1)
-        end = below(bump(release, first))
-        return lambda version: version.key >= key and end(version)
-    if operator in ("~=", "~>"):
-        end = below(bump(release, max(len(release) - 2, 0)))
-        return lambda version: version.key >= key and end(version)
-    end = below(bump(release, min(1, len(release) - 1)))  # "~"
+    parts = {"^": next((i for i, part in enumerate(release) if part), len(release) - 1),
+             "~": min(1, len(release) - 1)}.get(operator, max(len(release) - 2, 0))  # else ~= and ~>
+    end = below(final(epoch, bump(release, parts)))
     return lambda version: version.key >= key and end(version)
 
 
@@ -574,7 +580,7 @@ class Release:
     __slots__ = ("kind", "note", "version")
 
     def __init__(self, version: str, kind: str, note: str, wanted: str = "") -> None:
-        self.version, self.kind, self.note = version, kind, (note, {"wanted": wanted})
+        self.version, self.kind, self.note = version, kind, (note, {"wanted": wanted[:60]})
 
 
 def select_exact(versions: Sequence[str], wanted: str) -> str | None:
@@ -938,7 +944,7 @@ class SectionRanker:
             frequency: dict[int, float] = {}
             for column, (_, weight, b) in zip(self.columns, FIELDS):
                 starts = column.starts
-                per_character = b / max(starts[-1] / len(self.rows) - 1, 1)  # b over the average length
+                per_character = b / max(starts[-1] / max(len(self.rows), 1) - 1, 1)  # b over the average length
                 for at, count in column.count(term).items():
                     norm = 1 - b + per_character * (starts[at + 1] - starts[at] - 1)
                     frequency[at] = frequency.get(at, 0.0) + weight * count / norm
@@ -1173,6 +1179,11 @@ class CatalogRanker:
 # ── index ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 FORMAT = "doctrove-index@1"
+# Control characters: C0, C1, and what turns the direction of text. No name holds them, and no terminal is shown them.
+CONTROLS = frozenset((*range(32), *range(127, 160), 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A)))
+UNSAFE = dict.fromkeys(CONTROLS - {ord("\t"), ord("\n"), 0x2028, 0x2029})
+MAX_LABEL = 200
+MAX_VALUES = 2000000  # objects and arrays in one file: decoding more would keep everything else waiting
 MAX_INDEX_BYTES = 256 * 1024 * 1024  # also of one volume, and of what a compressed one unpacks to
 
 
@@ -1184,9 +1195,11 @@ def index_fault(where: str, path: str, fault: str, **values: object) -> DocError
 def decode_text(data: bytes, where: str) -> str:
     try:
         text = data.decode("utf-8")
-        return text[1:] if text[:1] == "\ufeff" else text  # the codec utf-8-sig would be one more import
     except UnicodeDecodeError as error:
         raise index_fault(where, "$", "fault-encoding", detail=f"byte {error.start}") from None
+    if len(text) > MAX_VALUES and text.count("{") + text.count("[") > MAX_VALUES:
+        raise index_fault(where, "$", "fault-values", limit=MAX_VALUES)
+    return text[1:] if text[:1] == "\ufeff" else text  # the codec utf-8-sig would be one more import
 
 
 def refuse_constant(name: str) -> None:
@@ -1209,6 +1222,11 @@ def is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
+def is_label(value: Any) -> bool:
+    """What is repeated in every answer, and asked for by name: on one line, and short."""
+    return is_text(value) and len(value) <= MAX_LABEL and not CONTROLS.intersection(map(ord, value))
+
+
 def is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
@@ -1218,12 +1236,13 @@ def is_number(value: Any) -> bool:
 
 
 # Members by owner: name, test, what it must be, whether it is required. Members that are not listed are ignored.
+LABEL = f"a non-empty text of at most {MAX_LABEL} characters without control characters"
 INDEX_MEMBERS = (("updatedAt", is_text, "a text", False),)
 ENTRY_MEMBERS = (
-    ("id", is_text, "a non-empty text", True), ("name", is_text, "a non-empty text", True), ("summary", lambda value: isinstance(value, str), "a text", False),
-    ("aliases", lambda value: isinstance(value, list) and all(map(is_text, value)), "an array of texts", False),
+    ("id", is_label, LABEL, True), ("name", is_text, "a non-empty text", True), ("summary", lambda value: isinstance(value, str), "a text", False),
+    ("aliases", lambda value: isinstance(value, list) and all(map(is_label, value)), f"an array, each {LABEL}", False),
     ("homepage", lambda value: isinstance(value, str), "a text", False), ("popularity", is_number, "a number", False),
-    ("versions", lambda value: isinstance(value, list) and all(map(is_text, value)), "an array of texts", True),
+    ("versions", lambda value: isinstance(value, list) and all(map(is_label, value)), f"an array, each {LABEL}", True),
     ("volumes", lambda value: isinstance(value, dict), "an object", True))
 VOLUME_MEMBERS = (("summary", lambda value: isinstance(value, str), "a text", False),)
 REFERENCE_MEMBERS = (("href", is_text, "a text", True), ("sha256", is_text, "a text", True), ("bytes", is_count, "a count", False),
@@ -1252,10 +1271,11 @@ def is_inside(href: str) -> bool:
 
 def check_entry(value: Any, where: str, path: str) -> Record:
     entry = check_members(value, ENTRY_MEMBERS, where, path)
-    if len(set(entry["versions"])) < len(entry["versions"]):
-        twice = next(version for at, version in enumerate(entry["versions"]) if version in entry["versions"][:at])
-        raise index_fault(where, f"{path}.versions", "fault-duplicate", value=twice)
+    seen: set[str] = set()
     for version in entry["versions"]:
+        if version in seen:
+            raise index_fault(where, f"{path}.versions", "fault-duplicate", value=version)
+        seen.add(version)
         if version not in entry["volumes"]:
             raise index_fault(where, f"{path}.volumes", "fault-no-volume", version=version)
     for version, volume in entry["volumes"].items():
@@ -1291,8 +1311,8 @@ def check_volume(value: Any, where: str, path: str) -> Record:
         if type(section.get("level", 1)) is not int or section.get("level", 1) not in LEVELS:
             raise index_fault(where, f"{path}.sections[{at}].level", "fault-type", wanted="a whole number from 1 to 6")
         id = section.get("id")
-        if id in ids or id == "":
-            raise index_fault(where, f"{path}.sections[{at}].id", "fault-duplicate" if id else "fault-type", value=id, wanted="a non-empty text")
+        if id in ids or not (id is None or is_label(id)):
+            raise index_fault(where, f"{path}.sections[{at}].id", "fault-duplicate" if id in ids else "fault-type", value=id, wanted=LABEL)
         if id is not None:
             ids.add(id)
     return volume
@@ -1308,7 +1328,10 @@ class Entry:
 
     def record(self) -> Record:
         """The entry's object as in the format, decoded anew."""
-        record: Record = json.loads(self.index.text[self.index.starts[self.number]:self.index.ends[self.number]])
+        try:
+            record: Record = json.loads(self.index.text[self.index.starts[self.number]:self.index.ends[self.number]])
+        except RecursionError:  # it was just not too deep where it was checked
+            raise index_fault(self.index.where, f"$.entries[{self.number}]", "fault-deep") from None
         return record
 
     def volume_path(self, version: str) -> str:
@@ -1376,9 +1399,8 @@ class Index:
         return self.skip_space(at + 1)
 
     def skip_space(self, at: int) -> int:
-        while self.text[at:at + 1] in (" ", "\t", "\n", "\r"):
-            at += 1
-        return at
+        match = re.compile(r"[ \t\n\r]*").match(self.text, at)
+        return match.end() if match else at
 
     def read_entries(self, decoder: json.JSONDecoder, at: int) -> int:
         """Validates the array that starts at `at`; returns where it ends."""
@@ -1531,8 +1553,10 @@ class FolderStore:
 
     def read(self, name: str) -> bytes:
         where = self.where(name)
+        path = self.path(name)
+        if path is None:
+            raise DocError("internal", "index-unreadable", where=where, reason="there is no such file")
         try:
-            path = self.path(name) or where
             if os.path.getsize(path) > MAX_INDEX_BYTES:
                 raise DocError("internal", "index-large", where=where, limit=MAX_INDEX_BYTES)
             with open(path, "rb") as file:
@@ -1593,7 +1617,7 @@ class ZipStore:
         import zipfile
         try:
             self.zip = zipfile.ZipFile(path)
-        except (OSError, zipfile.BadZipFile, NotImplementedError) as error:
+        except Exception as error:  # besides its own errors a damaged file gets zipfile to raise those of half a dozen modules
             raise DocError("internal", "index-unreadable", where=path, reason=getattr(error, "strerror", None) or str(error)) from None
         self.file = path
         self.names = set(self.zip.namelist())
@@ -1610,8 +1634,6 @@ class ZipStore:
         return None if {self.folder + name, f"{self.folder}{name}.gz"} & self.names else "fault-absent"
 
     def read(self, name: str) -> bytes:
-        import zipfile
-        import zlib
         member = self.folder + name
         member = member if member in self.names else member + ".gz"
         try:
@@ -1621,8 +1643,10 @@ class ZipStore:
                 data = self.zip.read(member)
         except KeyError:
             raise DocError("internal", "index-unreadable", where=self.where(name), reason="there is no such member") from None
-        except (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
-            raise DocError("internal", "index-unreadable", where=self.where(name), reason=str(error)) from None
+        except DocError:
+            raise
+        except Exception as error:  # as above
+            raise DocError("internal", "index-unreadable", where=self.where(name), reason=str(error) or type(error).__name__) from None
         return inflate(data, self.where(name))
 
 
@@ -1743,36 +1767,43 @@ class Fetcher:
         self.cool_down = CoolDown(enabled=settings.cacheTtl > 0)
         self.locks: dict[str, Any] = {}
 
-    def get(self, url: str, parse: Callable[[bytes, str], Any]) -> tuple[Fetched, DocError | None]:
+    def get(self, url: str, parse: Callable[[bytes, str], Any], wanted: str = "") -> tuple[Fetched, DocError | None]:
         """(the document, None), or (an expired copy, why it could not be renewed). Raises DocError network or timeout.
+
+        wanted: tells apart what is kept under one URL, such as the hash that the content must have.
 
         parse: (bytes, final URL) -> content; its DocErrors count as failures of the remote. Concurrent calls for one URL wait for one attempt.
         """
-        with self.locks.setdefault(url, allocate_lock()):
-            return self.get_alone(url, parse)
+        lock, deadline = self.locks.setdefault(url, allocate_lock()), time.monotonic() + self.seconds
+        if not lock.acquire(timeout=self.seconds):
+            raise DocError("timeout", "remote-timeout", url=url, seconds=f"{self.seconds:g}")
+        try:
+            return self.get_alone(url, parse, wanted, deadline)
+        finally:
+            lock.release()
 
-    def get_alone(self, url: str, parse: Callable[[bytes, str], Any]) -> tuple[Fetched, DocError | None]:
-        key = ("fetch", url)
+    def get_alone(self, url: str, parse: Callable[[bytes, str], Any], wanted: str, deadline: float) -> tuple[Fetched, DocError | None]:
+        key = ("fetch", url, wanted)
         fresh: Fetched | None = self.cache.get(key)
         if fresh is not None:
             return fresh, None
         old: Fetched | None = self.cache.peek(key)
-        error = self.cool_down.failure(url)
+        error = self.cool_down.failure(url + wanted)
         if error is None:
             try:
-                fetched = self.fetch(url, old, parse)
+                fetched = self.fetch(url, old, parse, deadline)
             except DocError as failed:
                 error = failed
-                self.cool_down.failed(url, error)
+                self.cool_down.failed(url + wanted, error)
             else:
-                self.cool_down.succeeded(url)
+                self.cool_down.succeeded(url + wanted)
                 self.cache.put(key, fetched)
                 return fetched, None
         if old is None:
             raise error
         return old, error
 
-    def fetch(self, url: str, old: Fetched | None, parse: Callable[[bytes, str], Any]) -> Fetched:
+    def fetch(self, url: str, old: Fetched | None, parse: Callable[[bytes, str], Any], deadline: float) -> Fetched:
         """One attempt, abandoned when the time is up: its thread ends by itself once the connection that is closed under it fails."""
         import threading
         outcome: list[Fetched | DocError] = []
@@ -1789,7 +1820,7 @@ class Fetcher:
             done.set()
 
         threading.Thread(target=attempt, daemon=True).start()
-        if not done.wait(self.seconds):
+        if not done.wait(max(0.0, deadline - time.monotonic())):
             for connection in connections:
                 try:
                     connection.shutdown(2)
@@ -1837,7 +1868,7 @@ def read_body(response: http.client.HTTPResponse, url: str) -> bytes:
     while True:
         if size > MAX_INDEX_BYTES or (expected or 0) > MAX_INDEX_BYTES:
             raise DocError("network", "remote-large", url=url, limit=MAX_INDEX_BYTES)
-        part = response.read(65536)
+        part = response.read1(65536)  # read() believes a chunk that calls itself endless
         if not part:
             break
         parts.append(part)
@@ -1847,32 +1878,53 @@ def read_body(response: http.client.HTTPResponse, url: str) -> bytes:
     return b"".join(parts)
 
 
+def address_kind(text: str) -> str:
+    """'metadata' (a cloud's metadata service, or any link-local address), 'private' or 'public': of an IP address, also of an IPv4 one that
+    an IPv6 one wraps."""
+    import ipaddress
+    address = ipaddress.ip_address(text.partition("%")[0])
+    if isinstance(address, ipaddress.IPv6Address):
+        nat64 = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if address in ipaddress.ip_network("64:ff9b::/96") else None
+        address = address.ipv4_mapped or address.sixtofour or nat64 or address
+    if address.is_link_local or str(address) in METADATA_HOSTS:
+        return "metadata"
+    return "public" if address.is_global else "private"
+
+
 def make_opener(seconds: float, connections: list[socket.socket]) -> urllib.request.OpenerDirector:
     """An opener that keeps the rules of Fetcher: schemes and number of redirects, addresses, and its sockets listed in `connections`."""
     import http.client
-    import ipaddress
+    import io
+    import socket
     import urllib.error
     import urllib.parse
     import urllib.request
     first_is_private: list[bool] = []
 
+    def look_up(connection: http.client.HTTPConnection) -> None:
+        """Refuses before anything is sent; a name that resolves differently the second time is caught when it is connected."""
+        for _, _, _, _, address in socket.getaddrinfo(connection.host, connection.port, type=socket.SOCK_STREAM):
+            if address_kind(str(address[0])) == "metadata":
+                raise DocError("network", "remote-address", url=connection.host, address=address[0])
+
     def admit(connection: http.client.HTTPConnection) -> None:
-        """Looks at the address that was really connected to, so a name that resolves differently the second time gains nothing."""
         connections.append(connection.sock)
-        address = str(connection.sock.getpeername()[0]).partition("%")[0]
-        private = not ipaddress.ip_address(address).is_global
-        first_is_private.append(private)
-        if address in METADATA_HOSTS or (private and not first_is_private[0]):
+        address = str(connection.sock.getpeername()[0])
+        kind = address_kind(address)
+        first_is_private.append(kind != "public")
+        if kind == "metadata" or (kind == "private" and not first_is_private[0]):
             connection.close()
             raise DocError("network", "remote-address", url=connection.host, address=address)
 
     class Plain(http.client.HTTPConnection):
         def connect(self) -> None:
+            look_up(self)
             super().connect()
             admit(self)
 
     class Secure(http.client.HTTPSConnection):
         def connect(self) -> None:
+            look_up(self)
             super().connect()
             admit(self)
 
@@ -1898,11 +1950,12 @@ def make_opener(seconds: float, connections: list[socket.socket]) -> urllib.requ
 
         def http_error_302(self, request: urllib.request.Request, file: IO[bytes], code: int, text: str, headers: http.client.HTTPMessage) -> Any:
             # urllib itself refuses other schemes with an error that does not say so.
+            file.close()  # urllib would read the whole body first
             target = headers.get("Location") or headers.get("URI") or ""
             scheme = urllib.parse.urlsplit(urllib.parse.urljoin(request.full_url, target)).scheme
             if scheme not in ("http", "https"):
                 raise DocError("network", "remote-scheme", url=request.full_url)
-            return super().http_error_302(request, file, code, text, headers)
+            return super().http_error_302(request, io.BytesIO(), code, text, headers)
 
         http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302  # type: ignore[assignment]  # the argument names differ
 
@@ -1943,7 +1996,7 @@ class RemoteSource(Source):
             verify_reference(data, record, final, entry.volume_path(version))
             return read_volume(data, final, entry.volume_path(version))
 
-        volume: Volume = self.fetcher.get(url, parse)[0].content
+        volume: Volume = self.fetcher.get(url, parse, record["sha256"])[0].content
         return volume
 
 
@@ -1960,6 +2013,8 @@ def local_source(path: str) -> LocalSource:
     path = os.path.abspath(os.path.expanduser(path))
     if os.path.isdir(path):
         return LocalSource("local", FolderStore(path), "index.json")
+    if not os.path.isfile(path):  # a pipe or device might never end
+        raise DocError("internal", "index-unreadable", where=path, reason="there is no such file or folder")
     with_zip = False
     try:
         with open(path, "rb") as file:
@@ -1977,6 +2032,8 @@ def local_source(path: str) -> LocalSource:
 
 to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 DEFAULT_CHARS = 7000  # what every client that was tried shows its model uncut
+MAX_EXCERPT = 300000
+MAX_CHARS = (1000, 200000)  # what an answer may be told to take
 MAX_MORE = 20  # headings of further hits; without focus, of further sections:
 MAX_OUTLINE = 500
 
@@ -2111,7 +2168,7 @@ class Catalog:
 
     def notice(self, code: str, key: str, source: Source, error: DocError, **values: object) -> Record:
         message = say(self.lang, key, source=source.location, reason=(error.key, error.values), **values)
-        return {"code": code, "source": source.name, "message": message}
+        return {"code": code, "source": source.name, "message": shorten(message, 300)}
 
     def outage(self, view: View, notices: Sequence[Record]) -> None:
         """Nothing was found: where a source is missing, that is an outage and not an answer, and is raised as such."""
@@ -2140,14 +2197,14 @@ class Catalog:
         if not total:
             self.outage(view, notices)
         results: list[Record] = []
-        answer: Record = {"query": query, "results": results, "total": total, "sources": [describe(source, index) for source, index in view.loaded],
+        answer: Record = {"query": shorten(query, 200), "results": results, "total": total, "sources": [describe(*pair) for pair in view.loaded],
                           **({"notices": notices} if notices else {})}
         room = DEFAULT_CHARS * max(limit, 8) // 8 - self.cost(answer, render_lookup(answer, self.lang)) - 300
         for number, score, signal, values in ranked:
             entry = view.entries()[number]
             record = entry.record()
-            result = {"id": entry.id, "name": record["name"], "summary": shorten(record.get("summary", ""), 200), "score": score,
-                      "matches": [say(self.lang, signal, **values)], "versions": newest_first(record["versions"])[:8],
+            result = {"id": entry.id, "name": shorten(record["name"], 100), "summary": shorten(record.get("summary", ""), 200), "score": score,
+                      "matches": [shorten(say(self.lang, signal, **values), 200)], "versions": newest_first(record["versions"])[:8],
                       "latest": newest(record["versions"]) if record["versions"] else "", "source": view.source(entry).name}
             room -= self.cost(result, render_result(result))
             if room < 0 and results:
@@ -2176,9 +2233,11 @@ class Catalog:
         if not record["versions"]:
             raise DocError("version", "no-versions", name=record["name"])
         versions = newest_first(record["versions"])
+        named = versions[:1 + bisect_right(list(accumulate(len(version) + 4 for version in versions[1:])), DEFAULT_CHARS * 3 // 4)]
         rows: list[Record] = []
-        answer: Record = {"id": entry.id, "name": record["name"], "summary": shorten(record.get("summary", ""), 400), "homepage": record.get("homepage", ""),
-                          "latest": newest(versions), "versions": versions, "releases": rows,
+        answer: Record = {"id": entry.id, "name": shorten(record["name"], 100), "summary": shorten(record.get("summary", ""), 400),
+                          "homepage": cut_end(record.get("homepage", ""), 300), "latest": newest(versions), "versions": named, "total": len(versions),
+                          "releases": rows,
                           "source": source.describe(), **({"notices": notices} if notices else {})}
         room = DEFAULT_CHARS - self.cost(answer, render_releases(answer, self.lang)) - 200
         for version in versions:
@@ -2223,8 +2282,8 @@ class Catalog:
         record = holders[0][1].record()
         release = select_release(record["versions"], version, record["name"])
         source, volume = self.open_volume(holders, release.version, notices)
-        answer: Record = {"id": record["id"], "name": record["name"], "version": release.version, "releaseKind": release.kind,
-                          "releaseNote": say(self.lang, release.note[0], **release.note[1]), **({"focus": focus} if focus else {}),
+        answer: Record = {"id": record["id"], "name": shorten(record["name"], 100), "version": release.version, "releaseKind": release.kind,
+                          "releaseNote": say(self.lang, release.note[0], **release.note[1]), **({"focus": shorten(focus, 200)} if focus else {}),
                           "sections": [], "more": [], "total": 0, "omitted": 0, "source": source.describe(),
                           **({"notices": notices} if notices else {})}
         query_words: Sequence[str] = ()
@@ -2256,18 +2315,21 @@ class Catalog:
              max_sections: int, max_chars: int) -> None:
         """Puts into `answer` the best passages and, in the room that is left, the headings of the next hits; says how to get the rest."""
         shown: list[Record] = answer["sections"]
-        room = max_chars - self.cost(answer, render_extract(answer, self.lang)) - 260  # what `next` and separators may take
+        base = self.measure(answer)
+        room = max_chars - base - 180  # what `next` may take
         reserve = min(1300, room // 5) if len(hits) > 1 else 0
         best_share = 0.0
         for section, number, relevance in hits[:max_sections]:
             explanation = explain(number) if explain else None
             matches = explanation.matches(self.lang) if explanation else [say(self.lang, "match-section")] if relevance else []
-            row: Record = {"id": section.id, "heading": section.heading, "path": section.path, "body": section.body,
-                           "score": explanation.score if explanation else relevance, "relevance": relevance, "matches": matches}
+            row: Record = {"id": section.id, "heading": shorten(section.heading, min(300, max_chars // 12)), "path": cut_end(section.path, max_chars // 8),
+                           "body": section.body, "score": explanation.score if explanation else relevance, "relevance": relevance,
+                           "matches": [shorten(match, 160) for match in matches]}
             size = self.cost(row, render_section(row, self.lang))
-            if not shown and room - reserve < size <= room - 150:
+            if not shown and room - reserve < size <= room:
                 reserve = room - size  # the best passage whole is worth more than headings
-            row = self.fit_section(row, size, room - reserve, query_words, must=not shown)
+            if size > room - reserve:
+                row = self.cut_section(row, room - reserve, base + size, query_words, must=not shown)
             if not row:
                 break
             room -= self.cost(row, render_section(row, self.lang))
@@ -2275,36 +2337,66 @@ class Catalog:
             best_share = max(best_share, explanation.share if explanation else 1.0)
         for section, _, relevance in hits[len(shown):]:
             more = {"id": section.id, "heading": shorten(section.heading, 120), "relevance": relevance}
-            room -= self.cost(more, render_more(more)) + 2
+            room -= self.cost(more, render_more(more))
             if room < 0:
                 break
             answer["more"].append(more)
-        answer["omitted"] = answer["total"] - len(shown)
         hints = [answer["next"]] if "next" in answer else []
         hints += [say(self.lang, "next-weak")] if shown and best_share < 0.5 else []
-        hints += [say(self.lang, "next-more", omitted=answer["omitted"])] if answer["omitted"] > 0 else []
+        self.settle(answer, hints)
+        self.trim(answer, hints, max_chars)
+
+    def settle(self, answer: Record, hints: Sequence[str]) -> None:
+        """Says how many hits are left out, and how to get them."""
+        answer["omitted"] = answer["total"] - len(answer["sections"])
+        hints = [*hints, *([say(self.lang, "next-more", omitted=answer["omitted"])] if answer["omitted"] > 0 else [])]
         if hints:
             answer["next"] = " ".join(hints)
+
+    def trim(self, answer: Record, hints: Sequence[str], max_chars: int) -> None:
+        """Takes away what the estimates let in too much: headings, then the last passages, then the end of the only one."""
+        sections, more = answer["sections"], answer["more"]
+        while self.measure(answer) > max_chars:
+            if more:
+                more.pop()
+            elif len(sections) > 1:
+                sections.pop()
+                self.settle(answer, hints)
+            elif sections and sections[0]["body"] not in ("", "[…]"):
+                row = sections[0]
+                text = row["body"][:-len("\n\n[…]")] if row["body"].endswith("\n\n[…]") else row["body"]
+                kept = text[:max(0, len(text) - (self.measure(answer) - max_chars) - 60)].rstrip()
+                row["omittedChars"] = row.get("omittedChars", 0) + len(text) - len(kept)
+                row["body"] = close_fence(kept) + "\n\n[…]" if kept else "[…]"
+            elif sections and (sections[0]["matches"] or "next" in sections[0]):
+                sections[0]["matches"] = []
+                sections[0].pop("next", None)  # the answer's own `next` says it too
+            else:
+                break
+
+    def measure(self, answer: Record) -> int:
+        """Characters of the whole answer in the longer of the forms that are sent."""
+        return self.cost(answer, render_extract(answer, self.lang)) - 2
 
     def cost(self, part: Any, text: str) -> int:
         """Characters that `part` takes in the longer of the forms that are sent, with a separator: some clients show a model the JSON,
         some the text."""
         return max(len(to_json(part)) if self.settings.answers == "both" else 0, len(text)) + 2
 
-    def fit_section(self, row: Record, size: int, room: int, query_words: Sequence[str], must: bool) -> Record:
-        """`row` whole where its `size` fits; else with the part of its body around the hits; {} where not even a useful part fits and it
-        need not."""
-        if size <= room:
-            return row
-        body, row["body"] = row["body"], ""
-        hint = {"id": row["id"], "room": len(body) * 5 // 4 + 2000}
-        row["omittedChars"], row["next"] = len(body), say(self.lang, "next-cut", omitted=len(body), **hint)
+    def cut_section(self, row: Record, room: int, whole: int, query_words: Sequence[str], must: bool) -> Record:
+        """`row` with the part of its body around the hits that fits `room`; {} where no useful part fits and it need not.
+
+        whole: characters of an answer that holds all of it, which the cut one names."""
+        whole_body, row["body"] = row["body"], ""
+        body = narrow(whole_body, query_words)
+        hint = {"id": row["id"], "room": min(max(whole + 400 + 2 * len(row["id"]), MAX_CHARS[0]), MAX_CHARS[1])}
+        row["omittedChars"], row["next"] = len(whole_body), say(self.lang, "next-cut", omitted=len(whole_body), **hint)
         left = room - self.cost(row, render_section(row, self.lang))
         for _ in range(4):  # the JSON form grows with every line feed and quote, so the room for the text is found by trying
             if left < 400 and not must:
                 return {}
             row["body"], kept = excerpt(body, max(left, 80), query_words)
-            row["omittedChars"] = len(body) - kept
+            row["omittedChars"] = len(whole_body) - kept
             row["next"] = say(self.lang, "next-cut", omitted=row["omittedChars"], **hint)
             excess = self.cost(row, render_section(row, self.lang)) - room
             if excess <= 0:
@@ -2316,7 +2408,24 @@ class Catalog:
 def shorten(text: str, most: int) -> str:
     """`text` on one line, cut at a word with an ellipsis where it is longer than `most`."""
     line = " ".join(text.split())
+    line = line if line.isprintable() else line.translate(UNSAFE)
     return line if len(line) <= most else line[:most - 1].rsplit(" ", 1)[0].rstrip() + "…"
+
+
+def cut_end(text: str, most: int) -> str:
+    return text if len(text) <= most else text[:max(most - 1, 0)] + "…"
+
+
+def close_fence(text: str) -> str:
+    """`text` with its open code fence closed, where it ends inside one."""
+    fence = ""
+    for line in text.split("\n"):
+        mark = re.match(r" {0,3}(`{3,}|~{3,})(.*)", line)
+        if mark and not fence:
+            fence = mark.group(1)
+        elif mark and mark.group(1).startswith(fence) and not mark.group(2).strip():
+            fence = ""
+    return f"{text}\n{fence}" if fence else text
 
 
 def cut_blocks(body: str) -> list[str]:
@@ -2340,6 +2449,17 @@ def cut_blocks(body: str) -> list[str]:
     return ["\n".join(block) for block in blocks if block]
 
 
+def narrow(body: str, query_words: Sequence[str]) -> str:
+    """Of a body too long to be cut into blocks at once, which no import makes, the part from shortly before the first of the words."""
+    if len(body) <= MAX_EXCERPT:
+        return body
+    folded = fold(body)
+    found = [at for at in map(folded.find, query_words) if at >= 0]
+    start = max(min(found, default=0) - MAX_EXCERPT // 4, 0)
+    start = body.find("\n", start) + 1 if start else 0
+    return body[start:start + MAX_EXCERPT]
+
+
 def excerpt(body: str, room: int, query_words: Sequence[str]) -> tuple[str, int]:
     """(the first block and those around the words, at most about `room` characters; how many of the body's characters are kept).
 
@@ -2350,7 +2470,7 @@ def excerpt(body: str, room: int, query_words: Sequence[str]) -> tuple[str, int]
     fitting = [at for at, size in enumerate(sizes) if size <= room]
     if not fitting:
         head = cut_text(body, room)
-        return head + ("\n```" if head.count("```") % 2 else "") + "\n[…]", len(head)
+        return close_fence(head) + "\n\n[…]", len(head)
     hits = [sum(word in fold(block) for word in query_words) for block in blocks]
     kept: set[int] = set()
     if sizes[0] <= room // 2:
@@ -2368,7 +2488,7 @@ def excerpt(body: str, room: int, query_words: Sequence[str]) -> tuple[str, int]
         parts += ["[…]", blocks[at]] if at > after else [blocks[at]]
         after = at + 1
     text = "\n\n".join(parts + (["[…]"] if after < len(blocks) else []))
-    return text, sum(len(blocks[at]) for at in kept) + 2 * (len(kept) - 1)
+    return text, sum(len(blocks[at]) for at in kept) + 2 * sum(at + 1 in kept for at in kept)
 
 
 def cut_text(text: str, room: int) -> str:
@@ -2409,7 +2529,7 @@ def render_release(row: Record, lang: str) -> str:
 
 
 def render_releases(answer: Record, lang: str) -> str:
-    head = "# " + say(lang, "text-releases", name=answer["name"], id=answer["id"], count=len(answer["versions"]), latest=answer["latest"])
+    head = "# " + say(lang, "text-releases", name=answer["name"], id=answer["id"], count=answer["total"], latest=answer["latest"])
     about = [" ".join(filter(None, (answer["summary"], f"<{answer['homepage']}>" if answer["homepage"] else "")))]
     rows = "\n".join(render_release(row, lang) for row in answer["releases"])
     rest = answer["versions"][len(answer["releases"]):]
@@ -2532,7 +2652,7 @@ TOOLS = (
     Tool("catalog_releases", "List a library's versions",
          "List the documented versions of one library, newest first, with the size and summary of each. Call it when you must know which versions exist.",
          (ID,),
-         object_schema({"id": TEXT, "name": TEXT, "summary": TEXT, "homepage": TEXT, "latest": TEXT, "versions": TEXTS,
+         object_schema({"id": TEXT, "name": TEXT, "summary": TEXT, "homepage": TEXT, "latest": TEXT, "versions": TEXTS, "total": COUNT,
                         "releases": {"type": "array", "items": object_schema({"version": TEXT, "sections": COUNT, "summary": TEXT}, ("sections",))},
                         "source": SOURCE, "notices": NOTICES, "next": NEXT}, ("notices", "next")),
          lambda catalog, given: catalog.releases(given["id"]), render_releases),
@@ -2545,7 +2665,7 @@ TOOLS = (
           Parameter("version", "string", "Exact version, prefix or range; default: newest stable.", (0, 200)),
           Parameter("focus", "string", "What you want to know, in a few words; or '#' and a section id.", (0, 1000)),
           Parameter("maxSections", "integer", "How many passages at most.", (1, 50), 6),
-          Parameter("maxChars", "integer", "How long the whole answer may be, in characters.", (1000, 200000), DEFAULT_CHARS)),
+          Parameter("maxChars", "integer", "How long the whole answer may be, in characters.", MAX_CHARS, DEFAULT_CHARS)),
          object_schema({"id": TEXT, "name": TEXT, "version": TEXT, "releaseKind": {"type": "string", "enum": ["latest", "exact", "prefix", "range", "pinned"]},
                         "releaseNote": TEXT, "focus": TEXT, "sections": {"type": "array", "items": object_schema(
                             {"id": TEXT, "heading": TEXT, "path": TEXT, "body": TEXT, "score": NUMBER, "relevance": NUMBER, "matches": TEXTS,
@@ -2599,6 +2719,8 @@ SERVER_INFO, SUBSCRIPTION_ID = META + "serverInfo", META + "subscriptionId"
 LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR, UNSUPPORTED_PROTOCOL_VERSION = -32700, -32600, -32601, -32602, -32603, -32022
 MAX_ID_CHARS = 4096
+MAX_ANSWER_BYTES = 4 * 1024 * 1024  # clients close the connection at a line of 10 MiB; a batch's last answer may add as much again
+MAX_BATCH = 1000
 MAX_IN_FLIGHT = 64
 MAX_SUBSCRIPTIONS = 1024
 CACHE_MS = 3600000
@@ -2754,7 +2876,8 @@ def check_envelope(meta: Record) -> None:
         raise ProtocolError(INVALID_PARAMS, f"Invalid params: _meta {CLIENT_CAPABILITIES} {missing}")
     if meta[PROTOCOL_VERSION] not in STATELESS_VERSIONS:
         requested = meta[PROTOCOL_VERSION]
-        raise ProtocolError(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", {"supported": SUPPORTED_VERSIONS, "requested": requested})
+        raise ProtocolError(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version",
+                            {"supported": SUPPORTED_VERSIONS, "requested": cut_end(requested, 200)})
     if LOG_LEVEL in meta and meta[LOG_LEVEL] not in LOG_LEVELS:
         raise ProtocolError(INVALID_PARAMS, f"Invalid params: _meta {LOG_LEVEL} must be one of {', '.join(LOG_LEVELS)}")
 
@@ -2769,6 +2892,7 @@ class Session:
         self.engine, self.send = engine, send
         self.negotiated: str | None = None
         self.in_flight: dict[tuple[type, RequestId], threading.Thread] = {}
+        self.running = 0  # a cancelled request is in flight no more, but its thread may still run
         self.subscriptions: dict[tuple[type, RequestId], RequestId] = {}
         self.lock = allocate_lock()
 
@@ -2778,8 +2902,8 @@ class Session:
             message = decode_message(line)
             if not (isinstance(message, list) and self.negotiated == "2025-03-26"):
                 self.receive_message(message)
-            elif not message:
-                raise ProtocolError(INVALID_REQUEST, "Invalid request: an empty batch")
+            elif not 0 < len(message) <= MAX_BATCH:
+                raise ProtocolError(INVALID_REQUEST, f"Invalid request: a batch of 1 to {MAX_BATCH} messages")
             elif self.engine.catalog.may_wait():
                 self.start((list, id(message)), lambda: self.respond_to_batch(message))
             else:
@@ -2824,13 +2948,17 @@ class Session:
 
     def respond_to_batch(self, messages: list[Any]) -> list[Record]:
         """2025-03-26 alone has batches: the responses to its requests as one array, empty where there are none."""
-        responses = []
+        responses: list[Record] = []
+        room = MAX_ANSWER_BYTES
         for message in messages:
             try:
                 if self.is_request(message):
+                    if room < 0:
+                        raise ProtocolError(INTERNAL_ERROR, "The batch's answer is too large: send fewer requests at once")
                     if message.get("method") == "initialize":
                         raise ProtocolError(INVALID_REQUEST, "Invalid request: initialize cannot be in a batch")
                     responses.append(self.respond(message))
+                    room -= len(encode_message(responses[-1]))
             except ProtocolError as error:
                 responses.append(error.response(message["id"] if isinstance(message, dict) and is_request_id(message.get("id")) else None))
         return responses
@@ -2843,6 +2971,7 @@ class Session:
             response = work()
             with self.lock:
                 wanted = self.in_flight.pop(key, None) is not None
+                self.running -= 1
             try:
                 if wanted:
                     self.send_some(response)
@@ -2851,8 +2980,9 @@ class Session:
 
         with self.lock:
             problem = "id is in use by a request in flight" if key in self.in_flight else \
-                f"too many requests in flight (at most {MAX_IN_FLIGHT}); wait for answers" if len(self.in_flight) >= MAX_IN_FLIGHT else ""
+                f"too many requests in flight (at most {MAX_IN_FLIGHT}); wait for answers" if self.running >= MAX_IN_FLIGHT else ""
             if not problem:
+                self.running += 1
                 thread = self.in_flight[key] = threading.Thread(target=run, daemon=True)
         if problem:
             self.send(ProtocolError(INVALID_REQUEST, f"Invalid request: {problem}").response(None if key[0] is list else key[1]))
@@ -2866,6 +2996,8 @@ class Session:
             check_envelope(params["_meta"])
             if not isinstance(params.get("notifications"), dict):
                 raise ProtocolError(INVALID_PARAMS, "Invalid params: notifications must be an object")
+            if key in self.subscriptions:
+                raise ProtocolError(INVALID_REQUEST, "Invalid request: id is in use by a subscription")
             if len(self.subscriptions) >= MAX_SUBSCRIPTIONS:
                 raise ProtocolError(INTERNAL_ERROR, f"Too many subscriptions (at most {MAX_SUBSCRIPTIONS})")
         except ProtocolError as error:
@@ -2922,8 +3054,11 @@ class Output:
 
 def claim_stdout() -> int:
     """The descriptor of standard output for the protocol alone: what anything else prints goes to standard error."""
-    if hasattr(os, "set_blocking"):
-        os.set_blocking(1, True)
+    for descriptor in (0, 1) if hasattr(os, "set_blocking") else ():
+        try:
+            os.set_blocking(descriptor, True)
+        except OSError:
+            pass  # it is closed, which shows soon enough
     descriptor = os.dup(1)
     try:
         os.dup2(2, 1)
@@ -2962,6 +3097,9 @@ def serve_stdio(catalog: Catalog, settings: Settings) -> int:
         session.end(END_SECONDS)
     except ClientGone:
         pass
+    except OSError as error:
+        log(f"standard input cannot be read: {error.strerror}")
+        return USAGE
     finally:
         log_cache(catalog)
     return 0
@@ -2974,9 +3112,9 @@ def log_cache(catalog: Catalog) -> None:
 
 
 def log(text: str) -> None:
-    """A line on standard error."""
+    """A line on standard error, without what would steer a terminal."""
     try:
-        sys.stderr.write(f"doctrove: {text}\n")
+        sys.stderr.write(f"doctrove: {cut_end(text, 4000)}".translate(UNSAFE) + "\n")
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):
         pass  # standard error is closed
@@ -3040,6 +3178,8 @@ class StaticFiles:
             return found
         try:
             stat = os.stat(found)
+            if stat.st_size > MAX_INDEX_BYTES:
+                return 404
             key = (found, stat.st_mtime_ns, stat.st_size, gzip_accepted, target.partition("?")[0].endswith(".gz"))
             file: StaticFile | None = self.kept.get(key)
             if file is None:
@@ -3132,8 +3272,8 @@ def make_index_host(root: str, host: str, port: int, debug: bool) -> http.server
             file = files.get(self.path, accepts_gzip(self.headers.get("Accept-Encoding", "")))
             if isinstance(file, int):
                 return self.refuse(file)
-            if self.headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in self.headers:
-                self.close_connection = True
+            if any(name.strip().lower() in ("content-length", "transfer-encoding") for name in self.headers):
+                self.close_connection = True  # whatever comes behind this request, it is not read as the next one
             headers = {"ETag": file.etag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
             known = [tag.strip().removeprefix("W/") for tag in self.headers.get("If-None-Match", "").split(",")]
             if file.etag in known or "*" in known:
@@ -3165,7 +3305,7 @@ def serve_index(root: str, host: str, port: int, settings: Settings) -> int:
     as_config(LocalSource("local", FolderStore(root), "index.json").index)
     try:
         server = make_index_host(root, host, port, settings.debug)
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, ValueError, TypeError) as error:
         raise DocError("config", "usage", problem=f"cannot listen on {host} port {port}: {getattr(error, 'strerror', None) or error}") from None
 
     def stop(number: int, frame: object) -> None:
@@ -3175,7 +3315,7 @@ def serve_index(root: str, host: str, port: int, settings: Settings) -> int:
     address = f"[{host}]" if ":" in host else host
     with server:
         try:
-            print(f"Serving {root} at http://{address}:{server.server_address[1]}/index.json (Ctrl-C ends)", flush=True)
+            show(f"Serving {root} at http://{address}:{server.server_address[1]}/index.json (Ctrl-C ends)")
             server.serve_forever(poll_interval=0.1)
         except KeyboardInterrupt:
             pass
@@ -3352,28 +3492,40 @@ def run_tool(command: str, operands: Sequence[str], options: Mapping[str, list[s
         if as_json:
             show(json.dumps({"error": error.report(settings.lang)}, ensure_ascii=False, indent=2))
         else:
-            log(error.message(settings.lang))
+            log(shorten(error.message(settings.lang), 2000))
         return USAGE if error.code in ("validation", "config") else NOTHING_FOUND
     show(json.dumps(answer, ensure_ascii=False, indent=2) if as_json else paint(tool.render(answer, settings.lang)))
-    return FOUND if answer.get("results") or answer.get("releases") or answer.get("sections") else NOTHING_FOUND
+    return FOUND if answer.get("results") or answer.get("versions") or answer.get("sections") else NOTHING_FOUND
+
+
+BOLD = ("\033[1m", "\033[0m")
 
 
 def paint(text: str) -> str:
     """Headings bold where a terminal shows them and NO_COLOR is not set."""
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or (os.name == "nt" and "WT_SESSION" not in os.environ):
+    text = text.translate(UNSAFE)
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or (os.name == "nt" and "WT_SESSION" not in os.environ)
+    if plain or not sys.stdout or not sys.stdout.isatty():
         return text
-    return re.sub(r"^(#+) (.*)$", "\033[1m\\2\033[0m", text, flags=re.MULTILINE)
+    return re.sub(r"^#+ (.*)$", lambda match: match.group(1).join(BOLD), text, flags=re.MULTILINE)
 
 
 def show(text: str) -> None:
-    """Writes to standard output in UTF-8, whatever the locale says."""
-    sys.stdout.flush()
-    data = (text + "\n").encode("utf-8", "backslashreplace")
-    if hasattr(sys.stdout, "buffer") and not (os.name == "nt" and sys.stdout.isatty()):
-        sys.stdout.buffer.write(data)
-    else:
-        sys.stdout.write(text + "\n")
-    sys.stdout.flush()
+    """Writes to standard output in UTF-8, whatever the locale says. Raises DocError config where it cannot be written."""
+    text += "\n"
+    try:
+        if sys.stdout is None:
+            raise OSError(9, "it is closed")
+        sys.stdout.flush()
+        if hasattr(sys.stdout, "buffer") and not (os.name == "nt" and sys.stdout.isatty()):
+            sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+        else:
+            sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise usage_error(f"standard output cannot be written: {error.strerror}") from None
 
 
 def greet(catalog: Catalog, settings: Settings) -> None:
@@ -3401,7 +3553,10 @@ def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         directory, port = [*given, *("./data", "8730")[len(given):]]
         if not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65535:
             raise usage_error(f"PORT must be a whole number from 0 to 65535, not '{port}'")
-        return serve_index(directory, (options.get("host") or ["127.0.0.1"])[-1], int(port), settings)
+        host = (options.get("host") or ["127.0.0.1"])[-1]
+        if not host.strip():
+            raise usage_error("--host must name an address; 0.0.0.0 stands for all")
+        return serve_index(directory, host, int(port), settings)
     catalog: Catalog = as_config(lambda: Catalog(settings))
     if command == "doctor":
         report = examine(catalog, settings)
@@ -3423,7 +3578,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return run(sys.argv[1:] if arguments is None else arguments, os.environ)
     except DocError as error:
-        log(error.message("en"))
+        log(shorten(error.message("en"), 2000))
         return USAGE if error.code in ("config", "validation") else NOTHING_FOUND
     except KeyboardInterrupt:
         return 130
