@@ -2416,15 +2416,19 @@ def cut_end(text: str, most: int) -> str:
     return text if len(text) <= most else text[:max(most - 1, 0)] + "…"
 
 
+def next_fence(fence: str, line: str) -> str:
+    """The code fence that is open after `line`, where `fence` was open before it; '' for none."""
+    mark = re.match(r" {0,3}(`{3,}|~{3,})(.*)", line)
+    if mark and not fence:
+        return mark.group(1)
+    return "" if mark and mark.group(1).startswith(fence) and not mark.group(2).strip() else fence
+
+
 def close_fence(text: str) -> str:
     """`text` with its open code fence closed, where it ends inside one."""
     fence = ""
     for line in text.split("\n"):
-        mark = re.match(r" {0,3}(`{3,}|~{3,})(.*)", line)
-        if mark and not fence:
-            fence = mark.group(1)
-        elif mark and mark.group(1).startswith(fence) and not mark.group(2).strip():
-            fence = ""
+        fence = next_fence(fence, line)
     return f"{text}\n{fence}" if fence else text
 
 
@@ -2433,14 +2437,12 @@ def cut_blocks(body: str) -> list[str]:
     blocks: list[list[str]] = [[]]
     fence = ""
     for line in body.split("\n"):
-        mark = re.match(r" {0,3}(`{3,}|~{3,})(.*)", line)
-        if fence:
+        before, fence = fence, next_fence(fence, line)
+        if before:
             blocks[-1].append(line)
-            if mark and mark.group(1).startswith(fence) and not mark.group(2).strip():
-                fence = ""
+            if not fence:
                 blocks.append([])
-        elif mark:
-            fence = mark.group(1)
+        elif fence:
             blocks.append([line])
         elif line.strip():
             blocks[-1].append(line)
@@ -2892,6 +2894,7 @@ class Session:
         self.engine, self.send = engine, send
         self.negotiated: str | None = None
         self.in_flight: dict[tuple[type, RequestId], threading.Thread] = {}
+        self.in_batch: set[tuple[type, RequestId]] = set()  # requests of batches that are not cancelled
         self.running = 0  # a cancelled request is in flight no more, but its thread may still run
         self.subscriptions: dict[tuple[type, RequestId], RequestId] = {}
         self.lock = allocate_lock()
@@ -2904,10 +2907,12 @@ class Session:
                 self.receive_message(message)
             elif not 0 < len(message) <= MAX_BATCH:
                 raise ProtocolError(INVALID_REQUEST, f"Invalid request: a batch of 1 to {MAX_BATCH} messages")
-            elif self.engine.catalog.may_wait():
-                self.start((list, id(message)), lambda: self.respond_to_batch(message))
             else:
-                self.send_some(self.respond_to_batch(message))
+                self.in_batch.update((type(part["id"]), part["id"]) for part in message if isinstance(part, dict) and is_request_id(part.get("id")))
+                if self.engine.catalog.may_wait():
+                    self.start((list, id(message)), lambda: self.respond_to_batch(message))
+                else:
+                    self.send_some(self.respond_to_batch(message))
         except ProtocolError as error:
             self.send(error.response(None))
 
@@ -2957,10 +2962,14 @@ class Session:
                         raise ProtocolError(INTERNAL_ERROR, "The batch's answer is too large: send fewer requests at once")
                     if message.get("method") == "initialize":
                         raise ProtocolError(INVALID_REQUEST, "Invalid request: initialize cannot be in a batch")
-                    responses.append(self.respond(message))
-                    room -= len(encode_message(responses[-1]))
+                    key = (type(message["id"]), message["id"])
+                    response = self.respond(message) if key in self.in_batch else {}
+                    if key in self.in_batch:
+                        responses.append(response)
+                        room -= len(encode_message(response))
             except ProtocolError as error:
                 responses.append(error.response(message["id"] if isinstance(message, dict) and is_request_id(message.get("id")) else None))
+        self.in_batch.difference_update((type(response["id"]), response["id"]) for response in responses)
         return responses
 
     def start(self, key: tuple[type, RequestId], work: Callable[[], Any]) -> None:
@@ -2970,7 +2979,9 @@ class Session:
         def run() -> None:
             response = work()
             with self.lock:
-                wanted = self.in_flight.pop(key, None) is not None
+                wanted = self.in_flight.get(key) is thread  # a cancelled id may be in use by another request
+                if wanted:
+                    del self.in_flight[key]
                 self.running -= 1
             try:
                 if wanted:
@@ -3013,6 +3024,7 @@ class Session:
         if is_request_id(id):
             with self.lock:
                 self.in_flight.pop((type(id), id), None)
+            self.in_batch.discard((type(id), id))
             self.subscriptions.pop((type(id), id), None)
 
     def end(self, seconds: float) -> None:
@@ -3507,7 +3519,12 @@ def paint(text: str) -> str:
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or (os.name == "nt" and "WT_SESSION" not in os.environ)
     if plain or not sys.stdout or not sys.stdout.isatty():
         return text
-    return re.sub(r"^#+ (.*)$", lambda match: match.group(1).join(BOLD), text, flags=re.MULTILINE)
+    lines, fence = text.split("\n"), ""
+    for at, line in enumerate(lines):
+        fence = next_fence(fence, line)
+        if not fence and re.match("#+ ", line):
+            lines[at] = line.lstrip("#")[1:].join(BOLD)
+    return "\n".join(lines)
 
 
 def show(text: str) -> None:
@@ -3576,7 +3593,9 @@ def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs with the given arguments (default: the process's). Returns the exit code."""
     try:
-        return run(sys.argv[1:] if arguments is None else arguments, os.environ)
+        if arguments is None:  # on POSIX they are UTF-8 whatever the locale says
+            arguments = sys.argv[1:] if os.name == "nt" else [os.fsencode(argument).decode("utf-8", "surrogateescape") for argument in sys.argv[1:]]
+        return run(arguments, os.environ)
     except DocError as error:
         log(shorten(error.message("en"), 2000))
         return USAGE if error.code in ("config", "validation") else NOTHING_FOUND
