@@ -638,7 +638,6 @@ def select_release(versions: Sequence[str], wanted: str | None, name: str = "") 
 # carry their particles with them): there a character is a word, and two neighbours are a pair. Kept as ranges and not as a class of a
 # regular expression, since `re` takes over a millisecond to compile one that is so wide.
 SPACELESS = (("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff"), ("\u2e80", "\U0010ffff"))
-NON_ASCII = "[^\0-\x7f]+"
 CJK = "\u2e80-\U0010ffff"
 
 # English words that carry no topic: articles, pronouns, auxiliaries, prepositions, conjunctions and question words.
@@ -666,14 +665,12 @@ def is_spaceless(sign: str) -> bool:
     return sign >= SPACELESS[0][0] and any(first <= sign <= last for first, last in SPACELESS)
 
 
-def space_out(run: str) -> str:
-    """`run` with spaces around each run of spaceless characters in it, so that `\\w+` finds words of one kind."""
-    if max(run) < SPACELESS[0][0]:
-        return run
-    if min(run) >= SPACELESS[-1][0]:
-        return f" {run} "
+def space_out(text: str) -> str:
+    """`text` with spaces around each run of spaceless characters in it, so that `\\w+` finds words of one kind."""
+    if max(text) < SPACELESS[0][0]:
+        return text
     from itertools import groupby
-    return "".join(" " + "".join(signs) + " " if spaceless else "".join(signs) for spaceless, signs in groupby(run, is_spaceless))
+    return "".join(" " + "".join(signs) + " " if spaceless else "".join(signs) for spaceless, signs in groupby(text, is_spaceless))
 
 
 # The first bytes, in UTF-8, of all characters beyond ASCII that have case (Latin, Greek, Cyrillic, Armenian, Georgian, …): none of them
@@ -697,15 +694,20 @@ def fold(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """The words of `text`: case-folded runs of letters, digits and underscores, and single characters of scripts without spaces."""
+    return folded_words(fold(text))
+
+
+def folded_words(text: str) -> list[str]:
+    """The words of a folded text."""
     found: list[str] = []
-    for run in word_runs(fold(text)):
+    for run in word_runs(text):
         found += run if is_spaceless(run[0]) else (run,)
     return found
 
 
 def word_runs(text: str) -> list[str]:
     """The runs of word characters in `text`, each of spaceless characters alone or without any."""
-    return re.findall(r"\w+", text if text.isascii() else re.sub(NON_ASCII, lambda match: space_out(match.group()), text))
+    return re.findall(r"\w+", text if text.isascii() else space_out(text))
 
 
 def is_letter(sign: str) -> bool:
@@ -763,6 +765,10 @@ class Column:
         folded = texts if self.is_ascii else [fold(text) for text in texts]
         self.text = joined.lower() if self.is_ascii else "\n".join(("", *folded, ""))
         self.starts = list(accumulate((len(text) + 1 for text in folded), initial=1))
+
+    def record(self, number: int) -> str:
+        """The folded text of one record."""
+        return self.text[self.starts[number]:self.starts[number + 1] - 1]
 
     def count(self, term: Term) -> dict[int, int]:
         """How often `term` stands in each record that has it: record number -> occurrences."""
@@ -865,7 +871,7 @@ def query_terms(query: str) -> list[Term]:
             terms.setdefault(word, word_term(word, 1.0))
     for word in () if terms else words(query):
         terms.setdefault(word, word_term(word, 1.0))
-    for compound in map(str.casefold, re.findall(COMPOUND, query, re.ASCII) if re.search("[-.:#/]", query) else ()):
+    for compound in map(str.casefold, re.findall(COMPOUND, query, re.ASCII) if any(sign in query for sign in "-.:#/") else ()):
         terms.setdefault(compound, compound_term(compound))
     return list(terms.values())
 
@@ -878,18 +884,18 @@ class Explanation:
     __slots__ = ("body", "context", "forms", "heading", "score", "share")
 
     def __init__(self, query_words: Sequence[str], terms: Sequence[Term], heading: str, body: str, context: str) -> None:
-        in_heading, folded = set(words(heading)), fold(body)
+        """`heading`, `body`, `context` (with the ids) are folded."""
+        in_heading = set(folded_words(heading))
         self.heading = [word for word in query_words if word in in_heading]
-        self.body = [word for word in query_words if word not in in_heading and stands_in(word, folded)]
+        self.body = [word for word in query_words if word not in in_heading and stands_in(word, body)]
         self.forms: list[str] = []
         self.context: list[str] = []
-        missing = [term for term in terms if term.text in query_words and term.text not in self.heading and term.text not in self.body]
-        if missing:
-            text, above = Column((f"{heading}\n{body}",)), Column((context,))
-            for term in missing:
-                if term.forms is not None and text.count(term):
-                    self.forms += [form for form, good in term.forms.items() if good and stands_in(form, text.text)][:2]
-                elif above.count(term):
+        for term in terms:
+            if term.text in query_words and term.text not in self.heading and term.text not in self.body:
+                forms = [form for form, good in term.forms.items() if good] if term.forms is not None else [term.text]
+                here = [form for form in forms if stands_in(form, heading) or stands_in(form, body)][:2]
+                self.forms += here
+                if not here and any(stands_in(form, context) for form in forms):
                     self.context.append(term.text)
         self.score = round_half_up(2 * len(self.heading) + len(self.body), 2 * len(query_words)) if query_words else 0.0
         self.share = (len(self.heading) + len(self.body)) / len(query_words) if query_words else 0.0
@@ -933,26 +939,27 @@ class SectionRanker:
 
     def __init__(self, rows: Sequence[tuple[str, str, str, str]]) -> None:
         """`rows`: heading, body, context (the headings above) and ids of each section, in index order."""
-        self.rows = rows
+        self.size = len(rows)
         self.columns = [Column([row[number] for row in rows]) for number in range(len(FIELDS))]
         self.known = Cache(64, None)
 
     def contributions(self, term: Term) -> tuple[float, dict[int, float]]:
         """(the most that `term` can add, section number -> what it adds), both before its weight."""
-        found: tuple[float, dict[int, float]] | None = self.known.get(term.pattern)
+        found: tuple[float, dict[int, float], dict[str, bool] | None] | None = self.known.get(term.pattern)
         if found is None:
             frequency: dict[int, float] = {}
             for column, (_, weight, b) in zip(self.columns, FIELDS):
                 starts = column.starts
-                per_character = b / max(starts[-1] / max(len(self.rows), 1) - 1, 1)  # b over the average length
+                per_character = b / max(starts[-1] / max(self.size, 1) - 1, 1)  # b over the average length
                 for at, count in column.count(term).items():
                     norm = 1 - b + per_character * (starts[at + 1] - starts[at] - 1)
                     frequency[at] = frequency.get(at, 0.0) + weight * count / norm
-            rarity = math.log(1 + (len(self.rows) - len(frequency) + 0.5) / (len(frequency) + 0.5))
+            rarity = math.log(1 + (self.size - len(frequency) + 0.5) / (len(frequency) + 0.5))
             most = rarity * (K1 + 1)
-            found = most, {at: most * tf / (K1 + tf) for at, tf in frequency.items()}
+            found = most, {at: most * tf / (K1 + tf) for at, tf in frequency.items()}, term.forms
             self.known.put(term.pattern, found)
-        return found
+        term.forms = found[2]
+        return found[:2]
 
     def sums(self, terms: Sequence[Term]) -> dict[int, float]:
         """section number -> BM25F sum divided by the most that the query could reach (0–1), for every section with a hit."""
@@ -981,7 +988,7 @@ class SectionRanker:
             sums = self.sums(terms)
 
         def explain(at: int) -> Explanation:
-            heading, body, context, ids = self.rows[at]
+            heading, body, context, ids = (column.record(at) for column in self.columns)
             return Explanation(query_words, terms, heading, body, f"{context} {ids}")
 
         steps = {at: int(value * 10000 + 0.5) for at, value in sums.items()}
@@ -1399,6 +1406,8 @@ class Index:
         return self.skip_space(at + 1)
 
     def skip_space(self, at: int) -> int:
+        if self.text[at:at + 1] not in (" ", "\t", "\n", "\r"):
+            return at
         match = re.compile(r"[ \t\n\r]*").match(self.text, at)
         return match.end() if match else at
 
@@ -2330,21 +2339,24 @@ class Catalog:
                 reserve = room - size  # the best passage whole is worth more than headings
             if size > room - reserve:
                 row = self.cut_section(row, room - reserve, base + size, query_words, must=not shown)
-            if not row:
-                break
-            room -= self.cost(row, render_section(row, self.lang))
+                size = self.cost(row, render_section(row, self.lang))
+                if shown and (size > room - reserve or not row["body"]):
+                    break
+            room -= size
             shown.append(row)
             best_share = max(best_share, explanation.share if explanation else 1.0)
         for section, _, relevance in hits[len(shown):]:
             more = {"id": section.id, "heading": shorten(section.heading, 120), "relevance": relevance}
-            room -= self.cost(more, render_more(more))
+            text = render_more(more)
+            room -= len(text) + text.count('"') + text.count("\\") + 45  # never less than either form takes
             if room < 0:
                 break
             answer["more"].append(more)
         hints = [answer["next"]] if "next" in answer else []
         hints += [say(self.lang, "next-weak")] if shown and best_share < 0.5 else []
         self.settle(answer, hints)
-        self.trim(answer, hints, max_chars)
+        if room + 180 < len(answer.get("next", "")) + 40:
+            self.trim(answer, hints, max_chars)
 
     def settle(self, answer: Record, hints: Sequence[str]) -> None:
         """Says how many hits are left out, and how to get them."""
@@ -2384,7 +2396,7 @@ class Catalog:
         return max(len(to_json(part)) if self.settings.answers == "both" else 0, len(text)) + 2
 
     def cut_section(self, row: Record, room: int, whole: int, query_words: Sequence[str], must: bool) -> Record:
-        """`row` with the part of its body around the hits that fits `room`; {} where no useful part fits and it need not.
+        """`row` with the part of its body around the hits that fits `room`; with none where no useful part fits and it need not.
 
         whole: characters of an answer that holds all of it, which the cut one names."""
         whole_body, row["body"] = row["body"], ""
@@ -2394,7 +2406,8 @@ class Catalog:
         left = room - self.cost(row, render_section(row, self.lang))
         for _ in range(4):  # the JSON form grows with every line feed and quote, so the room for the text is found by trying
             if left < 400 and not must:
-                return {}
+                row["body"] = ""
+                return row
             row["body"], kept = excerpt(body, max(left, 80), query_words)
             row["omittedChars"] = len(whole_body) - kept
             row["next"] = say(self.lang, "next-cut", omitted=row["omittedChars"], **hint)
