@@ -42,24 +42,18 @@ except KeyboardInterrupt:
     os._exit(130)
 doctrove.leave(code)
 """
-# Rooms of doctrove.py that a start as an MCP server does not need. Their byte code is a member of its own, loaded when a function of
-# theirs is first called, so that what they grow by costs no start.
-LATER_ROOMS = ("static host", "doctor")
+# Rooms of doctrove.py that a plain start does not need. They become modules of their own, as source and as byte code, each of which is run
+# in the first one's place when a function of theirs is first called: so what they grow by costs no start.
+LATER = {"doctrove_remote": ("remote",), "doctrove_more": ("static host", "doctor")}
 LATER_STUB = """\
 def {name}(*given, **named):
-    exec(__loader__.get_code("doctrove_later"), globals())
+    exec(__loader__.get_code("{module}"), globals())
     return globals()["{name}"](*given, **named)
 """
 
 
 class BuildError(Exception):
     """What stops the build, in words for the person who runs it."""
-
-
-def room_of(source: str, line: int) -> str:
-    """The room of doctrove.py in which `line` stands, after the banner above it."""
-    banners = [text for text in source.splitlines()[:line] if text.startswith("# ── ")]
-    return banners[-1].strip("#─ ") if banners else ""
 
 
 class Strip(ast.NodeTransformer):
@@ -82,20 +76,40 @@ class Strip(ast.NodeTransformer):
         return ast.copy_location(ast.Pass(), node) if node.module == "__future__" else node
 
 
-def split_rooms(source: str) -> tuple[ast.Module, ast.Module]:
-    """(what a start needs, with a stub for each function of the other rooms; those rooms). What a start needs may call functions of
-    the others and use nothing else of them."""
-    tree = Strip().visit(ast.parse(source))
-    later = [node for node in tree.body if room_of(source, node.lineno) in LATER_ROOMS]
-    functions = {node.name for node in later if isinstance(node, ast.FunctionDef)}
-    others = {node.id for part in later for node in ast.walk(part) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.col_offset == 0}
-    others |= {node.name for node in later if isinstance(node, ast.ClassDef)}
-    first = [node for node in tree.body if node not in later]
-    for node in (name for part in first for name in ast.walk(part) if isinstance(name, ast.Name)):
-        if node.id in others:
-            raise BuildError(f"doctrove.py:{node.lineno} uses {node.id}, which is no function, of a room that is loaded later")
-    stubs = ast.parse("".join(LATER_STUB.format(name=name) for name in sorted(functions))).body
-    return ast.Module([*first[:-1], *stubs, first[-1]], []), ast.Module(later, [])
+def split_rooms(source: str) -> dict[str, str]:
+    """Module -> source: what a plain start needs, with a stub for each function of the other rooms; and those rooms. A module may call
+    functions of the others and use nothing else of them."""
+    texts = {"doctrove": "", **dict.fromkeys(LATER, "from __future__ import annotations\n")}
+    module = "doctrove"
+    for line in source.splitlines(keepends=True):
+        if line.startswith("# ── "):
+            room = line.strip("#─ \n")
+            module = next((name for name, rooms in LATER.items() if room in rooms), "doctrove")
+        texts[module] += line
+    stubs = ""
+    for name in LATER:
+        functions, others = top_names(texts[name])
+        stubs += "".join(LATER_STUB.format(name=function, module=name) for function in functions)
+        for other, text in texts.items():
+            used = {node.id for node in ast.walk(Strip().visit(ast.parse(text))) if isinstance(node, ast.Name)} if other != name else set()
+            if used.intersection(others):
+                raise BuildError(f"{other} uses {sorted(used.intersection(others))}, which are no functions, of {name}, which is loaded later")
+    start, main, end = texts["doctrove"].rpartition("\nif __name__ == ")
+    return {**texts, "doctrove": f"{start}\n{stubs}{main}{end}"}
+
+
+def top_names(source: str) -> tuple[list[str], set[str]]:
+    """(functions, classes and variables) at the top of a module."""
+    functions, others = [], set()
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef):
+            functions.append(node.name)
+        elif isinstance(node, ast.ClassDef):
+            others.add(node.name)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            others |= {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+    return functions, others
 
 
 def emit(source_path: str, folder: str) -> None:
@@ -103,8 +117,9 @@ def emit(source_path: str, folder: str) -> None:
     one build, and without docstrings."""
     with open(source_path, encoding="utf-8") as file:
         source = file.read()
-    for name, tree in zip(("doctrove", "doctrove_later"), split_rooms(source)):
-        code = compile(ast.fix_missing_locations(tree), "doctrove.py", "exec", dont_inherit=True, optimize=2)
+    for name, text in split_rooms(source).items():
+        tree = ast.fix_missing_locations(Strip().visit(ast.parse(text)))
+        code = compile(tree, name + ".py", "exec", dont_inherit=True, optimize=2)
         with open(os.path.join(folder, name + ".pyc"), "wb") as target:
             target.write(importlib._bootstrap_external._code_to_hash_pyc(code, bytes(8), False))  # type: ignore[attr-defined]
     print(sys.implementation.cache_tag)
@@ -206,8 +221,8 @@ def build(target: str, index_path: str, interpreters: list[str]) -> str:
     """Builds `target`; returns what to tell: path, size, sha256, entries."""
     source = os.path.join(HERE, "doctrove.py")
     data, entries = read_index(index_path)
-    with open(source, "rb") as file:
-        members = [("__main__.py", MAIN.encode()), ("doctrove.py", file.read())]
+    with open(source, encoding="utf-8") as file:
+        members = [("__main__.py", MAIN.encode()), *((name + ".py", text.encode()) for name, text in split_rooms(file.read()).items())]
     compiled = dict(member for python in [sys.executable, *interpreters] for member in compile_with(python, source))
     members += sorted(compiled.items())
     members += [(f"data/{name}", content) for name, content in data]

@@ -10,7 +10,8 @@ The module reads from top to bottom as the data flows, and each room uses only t
     releases    parse, compare and select versions
     scoring     words, catalog tiers, section ranking
     index       the format doctrove-index@1: validation, Index / Entry / Volume / Section
-    sources     where bytes come from: bundled, folder, file, zip, URL
+    sources     where bytes come from: bundled, folder, file, zip
+    remote      indexes at URLs: fetched, cached, revalidated, within limits
     catalog     the sources merged: lookup, releases, extract
     tools       one registry of names, schemas and functions, for MCP and for the command line alike
     protocol    JSON-RPC and the MCP session, handshake era and stateless era
@@ -1503,11 +1504,6 @@ class Volume:
 
 # ── sources ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-MAX_REDIRECTS = 5
-# Cloud metadata services: credentials are a request away, so these are refused wherever a URL leads.
-METADATA_HOSTS = frozenset(("169.254.169.254", "169.254.170.2", "100.100.100.200", "fd00:ec2::254", "metadata.google.internal", "metadata.goog", "metadata"))
-
-
 def sha256_hex(data: bytes) -> str:
     import hashlib
     return hashlib.sha256(data).hexdigest()
@@ -1664,7 +1660,7 @@ class Source:
 
     def __init__(self, kind: str, name: str, location: str) -> None:
         self.kind, self.name, self.location = kind, name, location
-        self.stale = False
+        self.stale_reason: DocError | None = None  # why an expired copy serves
 
     def index(self) -> Index:
         raise NotImplementedError
@@ -1676,7 +1672,7 @@ class Source:
     def describe(self) -> Record:
         """The `source` of an answer. Where this machine keeps the bundled index is nobody's business."""
         location = os.path.basename(self.location) if self.kind == "bundled" else self.location
-        return {"name": self.name, "kind": self.kind, "location": location, **({"stale": True} if self.stale else {})}
+        return {"name": self.name, "kind": self.kind, "location": location, **({"stale": True} if self.stale_reason else {})}
 
 
 def verify_reference(data: bytes, reference: Record, where: str, path: str) -> None:
@@ -1753,6 +1749,41 @@ class LocalSource(Source):
                 except DocError as error:
                     faults.append(error)
         return sizes, faults
+
+
+def bundled_source() -> LocalSource:
+    """The index inside the archive that runs, or data/ beside doctrove.py."""
+    loader = globals().get("__loader__")
+    if hasattr(loader, "archive"):
+        return LocalSource("bundled", ArchiveStore(loader, "data"), "index.json")
+    return LocalSource("bundled", FolderStore(os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")), "index.json")
+
+
+def local_source(path: str) -> LocalSource:
+    """A folder with an index.json, an index file (.json, .json.gz), or a .zip / .pyz that holds one. Raises DocError where it is none."""
+    path = os.path.abspath(os.path.expanduser(path))
+    if os.path.isdir(path):
+        return LocalSource("local", FolderStore(path), "index.json")
+    if not os.path.isfile(path):  # a pipe or device might never end
+        raise DocError("internal", "index-unreadable", where=path, reason="there is no such file or folder")
+    with_zip = False
+    try:
+        with open(path, "rb") as file:
+            head = file.read(4)
+            with_zip = head[:2] == b"PK" or path.lower().endswith((".pyz", ".zip"))
+    except (OSError, ValueError) as error:
+        raise DocError("internal", "index-unreadable", where=path, reason=getattr(error, "strerror", None) or str(error)) from None
+    if with_zip:
+        return LocalSource("local", ZipStore(path), "index.json")
+    folder, name = os.path.split(path)
+    return LocalSource("local", FolderStore(folder), name)
+
+
+# ── remote ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+MAX_REDIRECTS = 5
+# Cloud metadata services: credentials are a request away, so these are refused wherever a URL leads.
+METADATA_HOSTS = frozenset(("169.254.169.254", "169.254.170.2", "100.100.100.200", "fd00:ec2::254", "metadata.google.internal", "metadata.goog", "metadata"))
 
 
 class Fetched:
@@ -1980,11 +2011,9 @@ class RemoteSource(Source):
         super().__init__("remote", name, plain + url[len(path):])
         self.fetcher = fetcher
         self.base = self.location
-        self.stale_reason: DocError | None = None
 
     def index(self) -> Index:
         fetched, self.stale_reason = self.fetcher.get(self.location, lambda data, final: Index(decode_text(data, final), final))
-        self.stale = self.stale_reason is not None
         self.base = fetched.url
         index: Index = fetched.content
         return index
@@ -2009,32 +2038,10 @@ class RemoteSource(Source):
         return volume
 
 
-def bundled_source() -> LocalSource:
-    """The index inside the archive that runs, or data/ beside doctrove.py."""
-    loader = globals().get("__loader__")
-    if hasattr(loader, "archive"):
-        return LocalSource("bundled", ArchiveStore(loader, "data"), "index.json")
-    return LocalSource("bundled", FolderStore(os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")), "index.json")
-
-
-def local_source(path: str) -> LocalSource:
-    """A folder with an index.json, an index file (.json, .json.gz), or a .zip / .pyz that holds one. Raises DocError where it is none."""
-    path = os.path.abspath(os.path.expanduser(path))
-    if os.path.isdir(path):
-        return LocalSource("local", FolderStore(path), "index.json")
-    if not os.path.isfile(path):  # a pipe or device might never end
-        raise DocError("internal", "index-unreadable", where=path, reason="there is no such file or folder")
-    with_zip = False
-    try:
-        with open(path, "rb") as file:
-            head = file.read(4)
-            with_zip = head[:2] == b"PK" or path.lower().endswith((".pyz", ".zip"))
-    except (OSError, ValueError) as error:
-        raise DocError("internal", "index-unreadable", where=path, reason=getattr(error, "strerror", None) or str(error)) from None
-    if with_zip:
-        return LocalSource("local", ZipStore(path), "index.json")
-    folder, name = os.path.split(path)
-    return LocalSource("local", FolderStore(folder), name)
+def remote_sources(settings: Settings, cache: Cache) -> list[Source]:
+    """A source for each remote index, in the order given."""
+    fetcher, urls = Fetcher(settings, cache), settings.indexUrl
+    return [RemoteSource("remote" if len(urls) == 1 else f"remote-{at + 1}", url, fetcher) for at, url in enumerate(urls)]
 
 
 # ── catalog ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -2118,9 +2125,7 @@ class Catalog:
     def __init__(self, settings: Settings) -> None:
         self.settings, self.lang = settings, settings.lang
         self.cache = Cache(256, settings.cacheTtl)
-        fetcher = Fetcher(settings, self.cache)
-        urls = settings.indexUrl
-        self.remotes = [RemoteSource("remote" if len(urls) == 1 else f"remote-{at + 1}", url, fetcher) for at, url in enumerate(urls)]
+        self.remotes = remote_sources(settings, self.cache) if settings.indexUrl else []
         self.local: Source = local_source(settings.localIndex) if settings.localIndex else bundled_source()
         self.sources: list[Source] = [*self.remotes, self.local]
         self.failures: dict[str, DocError] = {}  # of each source the last one
@@ -2165,7 +2170,7 @@ class Catalog:
                 notices.append(self.notice(outcome.code, "notice-fallback", source, outcome))
                 continue
             loaded.append((source, outcome))
-            if isinstance(source, RemoteSource) and source.stale_reason:
+            if source.stale_reason:
                 notices.append(self.notice(source.stale_reason.code, "notice-stale", source, source.stale_reason))
         if not loaded:
             raise failed[0][1]
@@ -3369,7 +3374,7 @@ def examine(catalog: Catalog, settings: Settings) -> Record:
             report["problems"].append(row["error"]["message"])
             continue
         row.update(entries=len(outcome.numbers), updatedAt=outcome.updated_at or "")
-        if isinstance(source, RemoteSource) and source.stale_reason:
+        if source.stale_reason:
             report["problems"].append(source.stale_reason.message(settings.lang))
         if isinstance(source, LocalSource):
             sizes, faults = source.read_all(outcome)
