@@ -86,14 +86,14 @@ def split_rooms(source: str) -> dict[str, str]:
             room = line.strip("#─ \n")
             module = next((name for name, rooms in LATER.items() if room in rooms), "doctrove")
         texts[module] += line
+    used = {name: {node.id for node in ast.walk(Strip().visit(ast.parse(text))) if isinstance(node, ast.Name)} for name, text in texts.items()}
     stubs = ""
     for name in LATER:
         functions, others = top_names(texts[name])
-        stubs += "".join(LATER_STUB.format(name=function, module=name) for function in functions)
-        for other, text in texts.items():
-            used = {node.id for node in ast.walk(Strip().visit(ast.parse(text))) if isinstance(node, ast.Name)} if other != name else set()
-            if used.intersection(others):
-                raise BuildError(f"{other} uses {sorted(used.intersection(others))}, which are no functions, of {name}, which is loaded later")
+        elsewhere = set().union(*(used[other] for other in texts if other != name))
+        if elsewhere.intersection(others):
+            raise BuildError(f"{sorted(elsewhere.intersection(others))} of {name}, which is loaded later, are no functions and used elsewhere")
+        stubs += "".join(LATER_STUB.format(name=function, module=name) for function in functions if function in elsewhere)
     start, main, end = texts["doctrove"].rpartition("\nif __name__ == ")
     return {**texts, "doctrove": f"{start}\n{stubs}{main}{end}"}
 

@@ -3097,6 +3097,16 @@ def claim_stdout() -> int:
     return descriptor
 
 
+def end_on_interrupt() -> None:
+    """Lets SIGINT end the process at once, as SIGTERM does. Python's own handler is only run between instructions: one that comes just
+    before a read begins would wait for the next line. (`signal` itself, which wraps this module, would cost 6 % of a start.)"""
+    try:
+        from _signal import SIG_DFL, SIGINT, signal  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        from signal import SIG_DFL, SIGINT, signal
+    signal(SIGINT, SIG_DFL)
+
+
 def read_lines(stream: IO[bytes]) -> Iterator[bytes | None]:
     """The lines of `stream` without their ends; None for one that is longer than MAX_LINE, whose rest is skipped, never stored."""
     while True:
@@ -3118,6 +3128,8 @@ def serve_stdio(catalog: Catalog, settings: Settings) -> int:
     except OSError:
         return 0  # there is no standard output: nobody can be answered
     session = Session(Engine(catalog, settings), output.send)
+    if not settings.debug:
+        end_on_interrupt()
     try:
         for line in read_lines(sys.stdin.buffer) if sys.stdin else ():
             if line is None:
