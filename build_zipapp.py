@@ -44,7 +44,10 @@ doctrove.leave(code)
 """
 # Rooms of doctrove.py that a plain start does not need. They become modules of their own, as source and as byte code, each of which is run
 # in the first one's place when a function of theirs is first called: so what they grow by costs no start.
-LATER = {"doctrove_remote": ("remote",), "doctrove_more": ("static host", "doctor")}
+LATER = {
+    "doctrove_remote": ("remote",),
+    "doctrove_import": ("importers", "html", "markdown", "restructuredtext", "json documents", "collections", "library"),
+    "doctrove_more": ("static host", "doctor")}
 LATER_STUB = """\
 def {name}(*given, **named):
     exec(__loader__.get_code("{module}"), globals())
