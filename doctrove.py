@@ -677,6 +677,10 @@ K1 = 1.2
 # worth 0.06 MRR, and a heading weight of 2 instead of 4 another 0.01.
 FIELDS = (("heading", 2.0, 0.5), ("body", 1.0, 0.3), ("context", 1.0, 0.5), ("ids", 1.0, 0.5))
 IDENTIFIER_WEIGHT, PART_WEIGHT = 2.0, 0.7
+# For the section of an API name in a query of few words, as a share of the best relevance. In a longer query the name is where the question
+# is asked, not what it asks.
+NAME_BONUS, NAME_QUERY_WORDS = 0.5, 4
+NAME_JOINTS = r"::|->|[.#/]"
 
 
 def is_spaceless(sign: str) -> bool:
@@ -961,6 +965,7 @@ class SectionRanker:
         self.size = len(rows)
         self.columns = [Column([row[number] for row in rows]) for number in range(len(FIELDS))]
         self.known = Cache(64, None)
+        self.names: dict[str, list[int]] | None = None  # last components of the ids -> sections, made when a query asks for a name
 
     def contributions(self, term: Term) -> tuple[float, dict[int, float]]:
         """(the most that `term` can add, section number -> what it adds), both before its weight."""
@@ -995,6 +1000,21 @@ class SectionRanker:
                 sums[at] = sums.get(at, 0.0) + weight * part
         return {at: value / reachable for at, value in sums.items()}
 
+    def named(self, query: str, terms: Sequence[Term]) -> set[int]:
+        """The sections that are about an API name which the query holds: an identifier or dotted name that equals the id's last component
+        or last two. A plain word is no such name: too many ids end in one."""
+        names = {"::".join(re.split(NAME_JOINTS, term.text)) for term in terms if term.optional or term.weight == IDENTIFIER_WEIGHT}
+        if not names:
+            return set()
+        if self.names is None:
+            self.names = {}
+            ids = self.columns[-1]
+            for at in range(self.size):
+                parts = re.split(NAME_JOINTS, ids.record(at))
+                for name in ("::".join(parts[-2:]), parts[-1]):
+                    self.names.setdefault(name, []).append(at)
+        return {at for name in names for at in self.names.get(name, ())}
+
     def rank(self, query: str, most: int) -> tuple[int, list[tuple[int, float]], Callable[[int], Explanation]]:
         """(number of sections with a hit, the first `most` as (section number, relevance rounded to 4 places), what explains a section).
 
@@ -1002,6 +1022,9 @@ class SectionRanker:
         """
         query_words, terms = topic_words(query), query_terms(query)
         sums = self.sums(terms)
+        for at in self.named(query, terms) if len(query_words) <= NAME_QUERY_WORDS else ():
+            if at in sums:
+                sums[at] = min(1.0, sums[at] + NAME_BONUS * max(sums.values()))
         if not sums:
             terms = [character_term(word) for word in query_words if is_spaceless(word[0])]
             sums = self.sums(terms)
@@ -2312,7 +2335,7 @@ class Catalog:
     def extract(self, id: str, version: str | None = None, focus: str | None = None, max_sections: int = 6, max_chars: int = DEFAULT_CHARS) -> Record:
         """The passages of one version that answer `focus` (without it: its sections in order), within `max_chars` in either form.
 
-        focus: words, or '#' and a section's id for that one section .
+        focus: words, or '#' and a section's id for that one section.
         """
         return self.remembered(("extract", id, version, focus, max_sections, max_chars),
                                lambda view, notices: self.find_passages(view, notices, id, version, focus, max_sections, max_chars))

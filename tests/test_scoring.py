@@ -9,7 +9,7 @@ import re
 import unittest
 from typing import Any
 
-from support import load_cases, make_folder, open_catalog, write_index
+from support import doctrove, load_cases, make_folder, open_catalog, write_index
 
 VOCABULARY = ["amber", "basil", "cedar", "delta", "ember", "fjord", "grove", "hazel", "日", "期", "库", "路"]
 HIDDEN = {"1.0.0": {"sections": []}}
@@ -367,6 +367,36 @@ class SectionScores(unittest.TestCase):
             with self.subTest(turn=turn, query=query):
                 for hit in hits(catalog, query if not query.startswith("#") else query.lstrip("#") or "a"):
                     self.assertTrue(0 <= hit["score"] <= 1 and 0 <= hit["relevance"] <= 1, hit)
+
+
+class ApiNames(unittest.TestCase):
+    """A query that is little else than an API name is answered with the section about it."""
+
+    SECTIONS = [
+        ("URL building", "Use url_for and again url_for, url_for for links.", "", "guide/url-building"),
+        ("url_for(endpoint, **values)", "Generates a URL.", "Application", "flask.Flask.url_for"),
+        ("Signal", "Sent by send_file and by url_for.", "", "flask.signals.Signal"),
+        ("send_file(path)", "Sends a file.", "API", "flask.send_file"),
+        ("Behind a proxy", "url_for gives http instead of https behind nginx when no proxy is told.", "", "deploying/proxy"),
+    ]
+
+    def first(self, query: str) -> str:
+        ranker = doctrove.SectionRanker(self.SECTIONS)
+        return self.SECTIONS[ranker.rank(query, 5)[1][0][0]][3]
+
+    def test_a_name_finds_its_section_whatever_else_mentions_it(self) -> None:
+        for query, id in (("url_for", "flask.Flask.url_for"), ("Flask.url_for", "flask.Flask.url_for"), ("flask url_for", "flask.Flask.url_for"),
+                          ("Flask::url_for arguments", "flask.Flask.url_for"), ("send_file", "flask.send_file"), ("flask.send_file", "flask.send_file")):
+            with self.subTest(query=query):
+                self.assertEqual(self.first(query), id)
+
+    def test_in_a_longer_question_the_name_is_where_it_is_asked(self) -> None:
+        self.assertEqual(self.first("url_for gives http instead of https behind nginx"), "deploying/proxy")
+
+    def test_relevance_stays_within_one(self) -> None:
+        ranked = doctrove.SectionRanker(self.SECTIONS).rank("url_for", 5)[1]
+        self.assertTrue(all(0 <= relevance <= 1 for _, relevance in ranked))
+        self.assertEqual([relevance for _, relevance in ranked], sorted((relevance for _, relevance in ranked), reverse=True))
 
 
 if __name__ == "__main__":
