@@ -960,10 +960,10 @@ def round_half_up(numerator: int, denominator: int) -> float:
 class SectionRanker:
     """BM25F over the sections of one volume. Built once per volume; remembers the hits of the last terms."""
 
-    def __init__(self, rows: Sequence[tuple[str, str, str, str]]) -> None:
-        """`rows`: heading, body, context (the headings above) and ids of each section, in index order."""
-        self.size = len(rows)
-        self.columns = [Column([row[number] for row in rows]) for number in range(len(FIELDS))]
+    def __init__(self, headings: Sequence[str], bodies: Sequence[str], contexts: Sequence[str], ids: Sequence[str]) -> None:
+        """Of each section, in index order: heading, body, context (the headings above) and ids. The order of FIELDS."""
+        self.size = len(headings)
+        self.columns = [Column(texts) for texts in (headings, bodies, contexts, ids)]
         self.known = Cache(64, None)
         self.names: dict[str, list[int]] | None = None  # last components of the ids -> sections, made when a query asks for a name
 
@@ -1233,6 +1233,7 @@ CONTROLS = frozenset((*range(32), *range(127, 160), 0x2028, 0x2029, *range(0x202
 UNSAFE = dict.fromkeys(CONTROLS - {ord("\t"), ord("\n"), 0x2028, 0x2029})
 MAX_LABEL = 200
 MAX_VALUES = 2000000  # objects and arrays in one file: decoding more would keep everything else waiting
+UNCOUNTED_CHARS = 16 * 1024 * 1024  # so short a file holds at most what is decoded in about a second
 MAX_INDEX_BYTES = 256 * 1024 * 1024  # also of one volume, and of what a compressed one unpacks to
 
 
@@ -1246,7 +1247,7 @@ def decode_text(data: bytes, where: str) -> str:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise index_fault(where, "$", "fault-encoding", detail=f"byte {error.start}") from None
-    if len(text) > MAX_VALUES and text.count("{") + text.count("[") > MAX_VALUES:
+    if len(text) > UNCOUNTED_CHARS and text.count("{") + text.count("[") > MAX_VALUES:
         raise index_fault(where, "$", "fault-values", limit=MAX_VALUES)
     return text[1:] if text[:1] == "\ufeff" else text  # the codec utf-8-sig would be one more import
 
@@ -1273,7 +1274,8 @@ def is_text(value: Any) -> bool:
 
 def is_label(value: Any) -> bool:
     """What is repeated in every answer, and asked for by name: on one line, and short."""
-    return is_text(value) and len(value) <= MAX_LABEL and not CONTROLS.intersection(map(ord, value))
+    return (isinstance(value, str) and 0 < len(value) <= MAX_LABEL and not value.isspace()
+            and (value.isprintable() or not CONTROLS.intersection(map(ord, value))))
 
 
 def is_count(value: Any) -> bool:
@@ -1355,15 +1357,16 @@ def check_volume(value: Any, where: str, path: str) -> Record:
         if not isinstance(section, dict):
             raise index_fault(where, f"{path}.sections[{at}]", "fault-type", wanted="an object")
         for name in SECTION_TEXTS:
-            if not isinstance(section.get(name, ""), str):
+            if name in section and not isinstance(section[name], str):
                 raise index_fault(where, f"{path}.sections[{at}].{name}", "fault-type", wanted="a text")
-        if type(section.get("level", 1)) is not int or section.get("level", 1) not in LEVELS:
+        level, id = section.get("level", 1), section.get("id")
+        if type(level) is not int or level not in LEVELS:
             raise index_fault(where, f"{path}.sections[{at}].level", "fault-type", wanted="a whole number from 1 to 6")
-        id = section.get("id")
-        if id in ids or not (id is None or is_label(id)):
+        if id is None:
+            continue
+        if id in ids or not is_label(id):
             raise index_fault(where, f"{path}.sections[{at}].id", "fault-duplicate" if id in ids else "fault-type", value=id, wanted=LABEL)
-        if id is not None:
-            ids.add(id)
+        ids.add(id)
     return volume
 
 
@@ -1479,17 +1482,30 @@ class Index:
 class Section:
     """A passage of a volume; `id` and `level` are derived where the index does not give them. `context`: the headings above it."""
 
-    __slots__ = ("body", "context", "heading", "id", "level", "path", "record")
+    __slots__ = ("context", "id", "level", "record")
 
     def __init__(self, record: Record, id: str, parent: Section | None) -> None:
         self.id, self.record = id, record
-        self.heading: str = record.get("heading", "")
-        self.body: str = record.get("body", "")
-        self.path: str = record.get("path", "")
         if parent is None:
             self.level, self.context = record.get("level", 1), ""
         else:
-            self.level, self.context = record.get("level", min(parent.level + 1, LEVELS[-1])), f"{parent.heading} {parent.context}"[:400]
+            self.level = record.get("level", min(parent.level + 1, LEVELS[-1]))
+            self.context = f"{parent.heading} {parent.context}"[:400]
+
+    @property
+    def heading(self) -> str:
+        heading: str = self.record.get("heading", "")
+        return heading
+
+    @property
+    def body(self) -> str:
+        body: str = self.record.get("body", "")
+        return body
+
+    @property
+    def path(self) -> str:
+        path: str = self.record.get("path", "")
+        return path
 
 
 def slug(heading: str) -> str:
@@ -1535,7 +1551,9 @@ class Volume:
     def ranker(self) -> SectionRanker:
         with self.lock:
             if self.made_ranker is None:
-                self.made_ranker = SectionRanker([(section.heading, section.body, section.context, section.id) for section in self.sections])
+                records = [section.record for section in self.sections]
+                self.made_ranker = SectionRanker([record.get("heading", "") for record in records], [record.get("body", "") for record in records],
+                                                 [section.context for section in self.sections], [section.id for section in self.sections])
         return self.made_ranker
 
     def find(self, id: str) -> int | None:

@@ -381,7 +381,7 @@ class ApiNames(unittest.TestCase):
     ]
 
     def first(self, query: str) -> str:
-        ranker = doctrove.SectionRanker(self.SECTIONS)
+        ranker = doctrove.SectionRanker(*zip(*self.SECTIONS))
         return self.SECTIONS[ranker.rank(query, 5)[1][0][0]][3]
 
     def test_a_name_finds_its_section_whatever_else_mentions_it(self) -> None:
@@ -394,7 +394,7 @@ class ApiNames(unittest.TestCase):
         self.assertEqual(self.first("url_for gives http instead of https behind nginx"), "deploying/proxy")
 
     def test_relevance_stays_within_one(self) -> None:
-        ranked = doctrove.SectionRanker(self.SECTIONS).rank("url_for", 5)[1]
+        ranked = doctrove.SectionRanker(*zip(*self.SECTIONS)).rank("url_for", 5)[1]
         self.assertTrue(all(0 <= relevance <= 1 for _, relevance in ranked))
         self.assertEqual([relevance for _, relevance in ranked], sorted((relevance for _, relevance in ranked), reverse=True))
 
