@@ -36,7 +36,8 @@ import sys
 import time
 from _thread import allocate_lock
 from bisect import bisect_right
-from itertools import accumulate, count
+from collections import Counter
+from itertools import accumulate, count, repeat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -780,7 +781,7 @@ class Column:
     from starts[n] up to starts[n + 1] - 1.
     """
 
-    __slots__ = ("is_ascii", "starts", "text")
+    __slots__ = ("is_ascii", "nexts", "starts", "text")
 
     def __init__(self, texts: Sequence[str]) -> None:
         joined = "\n".join(("", *texts, ""))
@@ -788,6 +789,7 @@ class Column:
         folded = texts if self.is_ascii else [fold(text) for text in texts]
         self.text = joined.lower() if self.is_ascii else "\n".join(("", *folded, ""))
         self.starts = list(accumulate((len(text) + 1 for text in folded), initial=1))
+        self.nexts = self.starts[1:]  # where the next record starts: how many of these are not after a place is the number of its record
 
     def record(self, number: int) -> str:
         """The folded text of one record."""
@@ -795,23 +797,23 @@ class Column:
 
     def count(self, term: Term) -> dict[int, int]:
         """How often `term` stands in each record that has it: record number -> occurrences."""
-        counts: dict[int, int] = {}
-        text, starts, forms, get = self.text, self.starts, term.forms, counts.get
-        look_around = term.is_word and not (self.is_ascii and term.text.isascii())
-        for match in term.pattern.finditer(text):
-            start, end = match.span()
-            if look_around and (is_letter(text[start - 1]) or is_letter(text[end])):
-                continue
-            if forms is not None:
-                form = text[start:end]
-                good = forms.get(form)
-                if good is None:
-                    good = forms[form] = stem(form) == term.stem
-                if not good:
-                    continue
-            at = bisect_right(starts, start) - 1
-            counts[at] = get(at, 0) + 1
-        return counts
+        text, forms = self.text, term.forms
+        matches: Iterable[re.Match[str]] = term.pattern.finditer(text)
+        if term.is_word and not (self.is_ascii and term.text.isascii()):
+            matches = (match for match in matches if not (is_letter(text[match.start() - 1]) or is_letter(text[match.end()])))
+        places = [match.start() for match in matches] if forms is None else [match.start() for match in matches if forms[match.group()]]
+        return Counter(map(bisect_right, repeat(self.nexts), places))
+
+
+class Forms(dict):  # type: ignore[type-arg]  # a dict[str, bool] that Python 3.9 can make at run time
+    """What begins like a word's stem -> whether its stem is the word's, worked out when it is first met."""
+
+    def __init__(self, root: str) -> None:
+        self.stem = root
+
+    def __missing__(self, form: str) -> bool:
+        good = self[form] = stem(form) == self.stem
+        return good
 
 
 class Term:
@@ -819,17 +821,16 @@ class Term:
 
     pattern: begins with its literal text, which `re` finds with a plain search; what must stand before is then checked by looking back.
     It knows ASCII letters only: classes of more take too long to compile; around the others `Column.count` looks itself, when `is_word`.
-    forms: for a word with inflections, what the pattern found so far -> whether its stem is the word's; None where the pattern decides alone.
+    forms: for a word with inflections; None where the pattern decides alone.
     whole: for a part of an identifier, the identifier. optional: a term that is forgotten where nothing has it.
     """
 
-    __slots__ = ("forms", "is_word", "optional", "pattern", "stem", "text", "weight", "whole")
+    __slots__ = ("forms", "is_word", "optional", "pattern", "text", "weight", "whole")
 
     def __init__(self, text: str, weight: float, pattern: str, is_word: bool = True, optional: bool = False, whole: str = "") -> None:
         self.text, self.weight, self.is_word, self.optional, self.whole = text, weight, is_word, optional, whole
         self.pattern = re.compile(pattern, re.ASCII)
-        self.stem = stem(text)
-        self.forms: dict[str, bool] | None = None
+        self.forms: Forms | None = None
 
 
 def word_term(text: str, weight: float, whole: str = "") -> Term:
@@ -837,10 +838,10 @@ def word_term(text: str, weight: float, whole: str = "") -> Term:
     if not (text.isascii() and text.isalpha() and len(text) > 3):
         literal = re.escape(text)
         return Term(text, weight, rf"{literal}(?<!\w{literal})(?!\w)", whole=whole)
-    root = stem(text)
-    root = root[:-1] if root.endswith("i") else root  # a last i may be written y
+    stemmed = stem(text)
+    root = stemmed[:-1] if stemmed.endswith("i") else stemmed  # a last i may be written y
     term = Term(text, weight, rf"{root}(?<!\w{root})\w*", whole=whole)
-    term.forms = {}
+    term.forms = Forms(stemmed)
     return term
 
 
@@ -969,7 +970,7 @@ class SectionRanker:
 
     def contributions(self, term: Term) -> tuple[float, dict[int, float]]:
         """(the most that `term` can add, section number -> what it adds), both before its weight."""
-        found: tuple[float, dict[int, float], dict[str, bool] | None] | None = self.known.get(term.pattern)
+        found: tuple[float, dict[int, float], Forms | None] | None = self.known.get(term.pattern)
         if found is None:
             frequency: dict[int, float] = {}
             for column, (_, weight, b) in zip(self.columns, FIELDS):
