@@ -9380,7 +9380,7 @@ def help_text() -> str:
     name, metavar, env, text = CONFIG_OPTION
     lines += [row("--no-cache", "the same as --cache-ttl 0"), row(f"--{name} {metavar}", f"{text} ({env})"),
               row("--help", "this text"), row("--version", "the version"), "",
-              "exit codes: 0 found, 1 nothing found or not readable now, 2 wrong usage or configuration"]
+              "exit codes: 0 found, 1 nothing found or not readable now, 2 wrong usage or configuration, or a damaged index"]
     return "\n".join(lines)
 
 
@@ -9456,7 +9456,7 @@ def run_tool(command: str, operands: Sequence[str], options: Mapping[str, list[s
             show(json.dumps({"error": error.report(settings.lang)}, ensure_ascii=False, indent=2))
         else:
             log(shorten(error.message(settings.lang), 2000))
-        return USAGE if error.code in ("validation", "config") else NOTHING_FOUND
+        return USAGE if error.code in ("validation", "config", "internal") else NOTHING_FOUND  # internal: what is configured is damaged
     show(json.dumps(answer, ensure_ascii=False, indent=2) if as_json else paint(tool.render(answer, settings.lang)))
     return FOUND if answer.get("results") or answer.get("versions") or answer.get("sections") else NOTHING_FOUND
 

@@ -9,7 +9,24 @@ import sys
 import tempfile
 import unittest
 
-from processes import FLAGS, PATIENCE, Remote, as_bytes, clean_env, command, encode, entry, free_port, index, parse_line, program, request, section, write_index
+from processes import (
+    FLAGS,
+    PATIENCE,
+    Remote,
+    as_bytes,
+    clean_env,
+    command,
+    encode,
+    entry,
+    free_port,
+    index,
+    parse_line,
+    program,
+    reference,
+    request,
+    section,
+    write_index,
+)
 
 import doctrove
 
@@ -43,6 +60,13 @@ class Commands(unittest.TestCase):
         self.assertEqual(len(lines), 1, lines)
         for part in says:
             self.assertIn(part, lines[0])
+
+    def test_a_damaged_volume_of_the_local_index_is_a_fault_of_what_is_configured(self):
+        with tempfile.TemporaryDirectory() as folder:
+            alpha = entry("alpha", "1.0.0")
+            alpha["volumes"] = {"1.0.0": reference("alpha.json", {"sections": [section("Install", "Run it.")]}, sha256="0" * 64)}
+            write_index(folder, index(alpha), **{"alpha.json": {"sections": [section("Install", "Run it.")]}})
+            self.refused(command("--local-index", folder, "extract", "alpha", "install"), '$.entries[0].volumes["1.0.0"].sha256')
 
     def test_lookup(self):
         text = self.found(command("lookup", "express"))
