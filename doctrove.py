@@ -2142,30 +2142,22 @@ class View:
         self.loaded, self.serial = loaded, next(SERIALS)
         self.only = {id.casefold() for id in only}
         self.lock = allocate_lock()
-        self.made_entries: list[Entry] | None = None
+        self.made_ids: list[str] | None = None
         self.made_ranker: CatalogRanker | None = None
 
     def offers(self, id: str) -> bool:
         return not self.only or id.casefold() in self.only
 
-    def entries(self) -> list[Entry]:
-        """The entries of all sources, each id once."""
-        if self.made_entries is None:
-            merged: dict[str, Entry] = {}
-            for _, index in self.loaded:
-                for entry in index.entries():
-                    if self.offers(entry.id):
-                        merged.setdefault(entry.id, entry)
-            self.made_entries = list(merged.values())
-        return self.made_entries
-
-    def source(self, entry: Entry) -> Source:
-        return next(source for source, index in self.loaded if index is entry.index)
+    def ids(self) -> list[str]:
+        """The ids of all sources, each once, in the order in which the search numbers them."""
+        if self.made_ids is None:
+            self.made_ids = list(dict.fromkeys(id for _, index in self.loaded for id in index.numbers if self.offers(id)))
+        return self.made_ids
 
     def ranker(self) -> CatalogRanker:
         with self.lock:
             if self.made_ranker is None:
-                records = (entry.record() for entry in self.entries())
+                records = (self.holders(id)[0][1].record() for id in self.ids())
                 self.made_ranker = CatalogRanker((record["id"], record["name"], record.get("aliases", ()), record.get("summary", ""),
                                                   popularity(record)) for record in records)
         return self.made_ranker
@@ -2179,12 +2171,12 @@ class View:
         """The holders of the entry that `id` names: exactly, by alias, ignoring case. Raises DocError not-found with the nearest ids."""
         holders = self.holders(id)
         if not holders:
-            ranker, entries = self.ranker(), self.entries()
+            ranker, ids = self.ranker(), self.ids()
             number = ranker.resolve(id)
             if number is None:
-                nearest = [entries[near].id for near, *_ in ranker.rank(id, 5)[1]]
+                nearest = [ids[near] for near, *_ in ranker.rank(id, 5)[1]]
                 raise DocError("not-found", "unknown-id" if nearest else "unknown-id-none", {"nearest": nearest}, id=id, nearest=", ".join(nearest))
-            holders = self.holders(entries[number].id)
+            holders = self.holders(ids[number])
         return holders
 
 
@@ -2298,11 +2290,11 @@ class Catalog:
                           **({"notices": notices} if notices else {})}
         room = DEFAULT_CHARS * max(limit, 8) // 8 - self.cost(answer, render_lookup(answer, self.lang)) - 300
         for number, score, signal, values in ranked:
-            entry = view.entries()[number]
+            source, entry = view.holders(view.ids()[number])[0]
             record = entry.record()
             result = {"id": entry.id, "name": shorten(record["name"], 100), "summary": shorten(record.get("summary", ""), 200), "score": score,
                       "matches": [shorten(say(self.lang, signal, **values), 200)], "versions": newest_first(record["versions"])[:8],
-                      "latest": newest(record["versions"]) if record["versions"] else "", "source": view.source(entry).name}
+                      "latest": newest(record["versions"]) if record["versions"] else "", "source": source.name}
             room -= self.cost(result, render_result(result))
             if room < 0 and results:
                 break
@@ -9531,10 +9523,10 @@ def show_progress(done: int, all: int) -> None:
 
 def greet(catalog: Catalog, settings: Settings) -> None:
     """Tells a person at a terminal, in three lines, what this is, what it holds and how to ask it something."""
-    entries = catalog.view()[0].entries()
-    names = ", ".join(entry.id for entry in entries[:8]) + (", …" if len(entries) > 8 else "")
-    example = f"{entries[0].id} " + ("wildcard" if entries[0].id == "express" else "install") if entries else "ID"
-    holds, ask = ("banner-holds", {"entries": len(entries), "names": names}), ("banner-ask", {"program": program_name(), "example": example})
+    ids = catalog.view()[0].ids()
+    names = ", ".join(ids[:8]) + (", …" if len(ids) > 8 else "")
+    example = f"{ids[0]} " + ("wildcard" if ids[0] == "express" else "install") if ids else "ID"
+    holds, ask = ("banner-holds", {"entries": len(ids), "names": names}), ("banner-ask", {"program": program_name(), "example": example})
     sys.stderr.write(say(settings.lang, "banner", version=__version__, holds=holds, ask=ask) + "\n")
     sys.stderr.flush()
 
