@@ -8935,7 +8935,7 @@ class Session:
         return responses
 
     def start(self, key: tuple[type, RequestId], work: Callable[[], Any]) -> None:
-        """Sends what `work` returns, from a thread of its own, unless the request is cancelled meanwhile. Raises ProtocolError when full."""
+        """Sends what `work` returns, from a thread of its own, unless the request is cancelled meanwhile; an error where too much is in flight."""
         import threading
 
         def run() -> None:
