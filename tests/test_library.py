@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -173,7 +174,7 @@ class Folders(Case):
         text = page("Notes").encode()
         documents, _ = self.archive_taken("notes.md", text)
         self.assertEqual(documents["notes.md"], {"path": "notes.md", "title": "Notes", "format": "markdown", "bytes": len(text),
-                                                 "sha256": doctrove.sha256_hex(text), "sections": 1})
+                                                 "stamp": documents["notes.md"]["stamp"], "sha256": doctrove.sha256_hex(text), "sections": 1})
 
     def test_folders_of_tools_are_named_and_not_entered(self):
         documents, skipped = self.folder_taken({f"{folder}/a.md": page("A") for folder in (
@@ -662,9 +663,12 @@ class Libraries(Case):
 
     def setUp(self):
         self.root = os.path.join(make_folder(self), "library")
+        self.source = os.path.join(make_folder(self), "source")
 
     def add(self, files, repo="x", version="1", root=None):
-        return doctrove.import_source(put(make_folder(self), files), repo, version, root or self.root)
+        """Imports a folder that holds these files now, and always is the same."""
+        shutil.rmtree(self.source, ignore_errors=True)
+        return doctrove.import_source(put(self.source, files), repo, version, root or self.root)
 
     def test_the_folder_is_a_valid_index(self):
         report = self.add({"index.md": page("Start", "Alpha."), "more.md": page("More", "Beta.")})
@@ -1016,10 +1020,12 @@ class Shell(Case):
         self.assertEqual(len(os.listdir(os.path.join(self.root, "volumes"))), 4)
 
     def test_kill_at_any_moment_leaves_the_old_or_the_new(self):
-        sources = [put(make_folder(self), {f"{name}.md": page(f"Page {name}", f"{word} words.\n\n" * 60) for name in range(25)}) for word in ("Even", "Odd")]
+        source = make_folder(self)
+        texts = [{f"{name}.md": page(f"Page {name}", f"{word} words.\n\n" * 60) for name in range(25)} for word in ("Even", "Odd")]
         arguments = [sys.executable, *FLAGS, program(), "--root", self.root, "index", "--as", "x@1"]
         took = []
-        for source in sources:
+        for text in texts:
+            put(source, text)
             started = time.monotonic()
             self.assertEqual(subprocess.run([*arguments, source], stdin=subprocess.DEVNULL, capture_output=True, env=clean_env(), timeout=60).returncode, 0)
             took.append(time.monotonic() - started)
@@ -1027,8 +1033,8 @@ class Shell(Case):
         killed = 0
         states = []
         for turn in range(20):
-            process = subprocess.Popen([*arguments, sources[turn % 2]], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                       env=clean_env())
+            process = subprocess.Popen([*arguments, put(source, texts[turn % 2])], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL, env=clean_env())
             try:
                 process.wait(moments.uniform(0.3, 1.1) * min(took))
             except subprocess.TimeoutExpired:
@@ -1042,7 +1048,7 @@ class Shell(Case):
             states.append(*words)
         self.assertGreater(killed, 0)
         self.assertTrue(set(states) <= {"Even", "Odd"})
-        self.found(self.index(sources[0], "--as", "x@1"))
+        self.found(self.index(put(source, texts[0]), "--as", "x@1"))
         self.assertEqual(len(os.listdir(os.path.join(self.root, "volumes"))), 1)
 
     def test_a_lock_that_stays_taken_is_said(self):
