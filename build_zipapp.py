@@ -47,8 +47,8 @@ doctrove.leave(code)
 LATER = {
     "doctrove_remote": ("remote",),
     "doctrove_import": ("importers", "html", "markdown", "restructuredtext", "json documents", "collections", "sections"),
-    "doctrove_library": ("library",),
-    "doctrove_more": ("static host", "doctor")}
+    "doctrove_library": ("library", "library tools"),
+    "doctrove_more": ("static host", "doctor", "commands")}
 LATER_STUB = """\
 def {name}(*given, **named):
     exec(__loader__.get_code("{module}"), globals())

@@ -18,11 +18,13 @@ The module reads from top to bottom as the data flows, and each room uses only t
     sections    documents -> sections; a collection imported into a volume
     library     the writable folder of imported volumes (--root)
     tools       one registry of names, schemas and functions, for MCP and for the command line alike
+    library tools  those that --root adds: import, read section by section, verify, compare
     protocol    JSON-RPC and the MCP session, handshake era and stateless era
     transports  standard input and output
     static host an index folder over HTTP
     doctor      what is configured, what loads, what fails and why
-    main        the command line
+    commands    the command line: what it may hold, --help, and each command
+    main        where it starts
 
 Start-up is a feature: a client may start the process twice per connection. At the top stands only what every start needs; everything
 else is imported by the function that needs it.
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     RequestId = Union[str, int, None]
     HtmlAttributes = list[tuple[str, Optional[str]]]
     HtmlClose = Optional[Callable[[], None]]
+    Watch = Callable[[int, int], None]
 
 __version__ = "0.1.0"
 
@@ -73,9 +76,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "argument-twice": ("'{argument}' and '{other}' mean the same; give one of them.", "'{argument}' 与 '{other}' 含义相同，只给其中一个。"),
     "accept-text": ("a non-empty text of at most {most} characters", "不超过 {most} 个字符的非空文本"),
     "accept-whole": ("a whole number from {least} to {most}", "{least} 到 {most} 的整数"),
+    "accept-boolean": ("true or false", "true 或 false"),
+    "accept-texts": ("an array of 1 to {most} texts", "1 到 {most} 个文本的数组"),
     "got-surrogate": ("it holds half of a surrogate pair", "含有不成对的代理字符"),
     "got-empty": ("it is empty", "为空"),
     "got-long": ("it has {length} characters", "有 {length} 个字符"),
+    "cancelled": ("The request was cancelled.", "请求已取消。"),
     # catalog
     "unknown-id": (
         "There is no entry '{id}'. Nearest ids: {nearest}. Search with catalog_lookup.",
@@ -138,6 +144,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "文件 {value} 不是所指的文件：其 sha256 为 {actual}"),
     "fault-link": ("the file {value} leads out of the index's folder", "文件 {value} 指向索引目录之外"),
     # library
+    "import-beside": ("The same version holds documents from elsewhere, which stay: {count}", "同一版本中还保留来自其他来源的文档：{count}"),
     "import-done": (
         "{repo} {version}: {documents} documents, {sections} sections in {seconds} s, now in {root}.",
         "{repo} {version}：{documents} 个文档，{sections} 节，用时 {seconds} 秒，已存入 {root}。"),
@@ -296,6 +303,10 @@ def show(text: str) -> None:
         raise usage_error(f"standard output cannot be written: {error.strerror}") from None
 
 
+def do_nothing(done: int, all: int) -> None:
+    """The `watch` of work that nobody watches: what long work calls with how far it is, and what raises when the work is to stop."""
+
+
 # ── config ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 class Setting:
@@ -315,6 +326,10 @@ SETTINGS = (
     Setting("localIndex", "path", "local-index", "PATH", "DOCTROVE_LOCAL_INDEX", None,
             "local index: a folder, an index.json, a .zip or a .pyz (default: bundled)", "a path"),
     Setting("root", "path", "root", "DIR", "DOCTROVE_ROOT", None, "library folder: what `index` imports goes there and is offered beside the rest", "a path"),
+    Setting("allow", "paths", "allow", "DIR", "DOCTROVE_ALLOW", (), "folder that index_local may read from; may be repeated (default: the working directory)",
+            "a path"),
+    Setting("allowPrivate", "flag", "allow-private", "", "DOCTROVE_ALLOW_PRIVATE", False, "import from URLs at private and loopback addresses too",
+            "true or false"),
     Setting("only", "ids", "only", "ID[,ID…]", "DOCTROVE_ONLY", (), "offer only these entries", "entry ids, separated by commas"),
     Setting("cacheTtl", "whole", "cache-ttl", "SEC", "DOCTROVE_CACHE_TTL", 600, "seconds that fetched indexes and results are kept; 0 turns the cache off",
             "a whole number from 0 to 86400", span=(0, 86400)),
@@ -328,6 +343,7 @@ SETTINGS = (
 )
 SETTING_BY_KEY = {setting.key: setting for setting in SETTINGS}
 CONFIG_OPTION = ("config", "PATH", "DOCTROVE_CONFIG", "config file: a JSON object with the keys of the table in README")
+LIST_KINDS = {"urls": r"\s+", "ids": r"[,\s]+", "paths": re.escape(os.pathsep)}  # kind -> what separates several in one text
 FLAG_WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 
 
@@ -337,6 +353,8 @@ class Settings:
     indexUrl: tuple[str, ...]
     localIndex: str | None
     root: str | None
+    allow: tuple[str, ...]
+    allowPrivate: bool
     only: tuple[str, ...]
     cacheTtl: int
     timeoutMs: int
@@ -366,11 +384,12 @@ def read_setting(setting: Setting, given: Any, origin: str) -> Any:
     is_typed = origin.startswith("config file")  # there a number is a number and no text
     texts = [value] if isinstance(value, str) else value
     good = False
-    if setting.kind in ("urls", "ids"):
-        separator = r"\s+" if setting.kind == "urls" else r"[,\s]+"
+    if setting.kind in LIST_KINDS:
+        separator = LIST_KINDS[setting.kind]
         if isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts):
-            value = tuple(part for text in texts for part in re.split(separator, text) if part)
-            good = bool(value) and (setting.kind == "ids" or all(check_url(part) for part in value))
+            parts = texts if setting.kind == "paths" and origin != "environment" else [part for text in texts for part in re.split(separator, text)]
+            value = tuple(part for part in parts if part)
+            good = bool(value) and (setting.kind != "urls" or all(map(check_url, value))) and "\0" not in "".join(value)
     elif setting.kind == "path":
         good = isinstance(value, str) and bool(value) and "\0" not in value
     elif setting.kind == "choice":
@@ -425,7 +444,7 @@ def load_settings(options: Mapping[str, list[str]], environ: Mapping[str, str]) 
             settings.put(setting, read_setting(setting, environ[setting.env], "environment"), f"environment {setting.env}")
         given = options.get(setting.option)
         if given:
-            text: Any = given if setting.kind in ("urls", "ids") else given[-1] or (True if setting.kind == "flag" else "")
+            text: Any = given if setting.kind in LIST_KINDS else given[-1] or (True if setting.kind == "flag" else "")
             settings.put(setting, read_setting(setting, text, "command line"), f"command line --{setting.option}")
     if "no-cache" in options:
         settings.put(SETTING_BY_KEY["cacheTtl"], 0, "command line --no-cache")
@@ -1533,10 +1552,10 @@ class Index:
 class Section:
     """A passage of a volume; `id` and `level` are derived where the index does not give them. `context`: the headings above it."""
 
-    __slots__ = ("context", "id", "level", "record")
+    __slots__ = ("context", "id", "level", "parent", "record")
 
     def __init__(self, record: Record, id: str, parent: Section | None) -> None:
-        self.id, self.record = id, record
+        self.id, self.record, self.parent = id, record, parent
         if parent is None:
             self.level, self.context = record.get("level", 1), ""
         else:
@@ -1595,6 +1614,8 @@ class Volume:
 
     def __init__(self, record: Record) -> None:
         self.summary: str = record.get("summary", "")
+        self.documents: Sequence[Record] = record.get("documents", ())
+        self.origins: Sequence[Record] = record.get("origins", ())
         self.sections = make_sections(record["sections"])
         self.lock = allocate_lock()
         self.made_ranker: SectionRanker | None = None
@@ -2411,14 +2432,19 @@ class Catalog:
                     return other, other.volume(same, version)
             raise
 
-    def find_passages(self, view: View, notices: list[Record], id: str, version: str | None, focus: str | None, max_sections: int,
-                      max_chars: int) -> Record:
+    def open_release(self, view: View, notices: list[Record], id: str, version: str | None) -> tuple[Record, Release, Source, Volume]:
+        """(the entry's object, the version chosen, where its volume is from, the volume) for an id, which may end in @VERSION."""
         if not version and "@" in id[1:] and not view.holders(id):
             id, _, version = id.rpartition("@")
         holders = self.found(view, notices, id)
         record = holders[0][1].record()
         release = select_release(record["versions"], version, record["name"])
         source, volume = self.open_volume(holders, release.version, notices)
+        return record, release, source, volume
+
+    def find_passages(self, view: View, notices: list[Record], id: str, version: str | None, focus: str | None, max_sections: int,
+                      max_chars: int) -> Record:
+        record, release, source, volume = self.open_release(view, notices, id, version)
         answer: Record = {"id": record["id"], "name": shorten(record["name"], 100), "version": release.version, "releaseKind": release.kind,
                           "releaseNote": say(self.lang, release.note[0], **release.note[1]), **({"focus": shorten(focus, 200)} if focus else {}),
                           "sections": [], "more": [], "total": 0, "omitted": 0, "source": source.describe(),
@@ -8326,7 +8352,7 @@ class Import:
         self.volume, self.report, self.changes = volume, report, changes
 
 
-def import_collection(collection: Collection, progress: Callable[[int, int], None] = lambda done, all: None,
+def import_collection(collection: Collection, watch: Watch = do_nothing,
                       known: Mapping[str, tuple[Record, list[Record]]] | None = None) -> Import:
     """Reads every item of the collection and cuts it into sections. A file that cannot be read is noted and does not stop the others.
 
@@ -8341,7 +8367,7 @@ def import_collection(collection: Collection, progress: Callable[[int, int], Non
     for path in before.keys() & by_path.keys():
         maker.ids.update(record["id"] for record in before[path][1])
     for number, item in enumerate(collection.items):
-        progress(number, len(collection.items))
+        watch(number, len(collection.items))
         old, records = before.get(item.path, ({}, []))
         if item.stamp and item.stamp == old.get("stamp"):
             documents.append(old)
@@ -8375,7 +8401,7 @@ def import_collection(collection: Collection, progress: Callable[[int, int], Non
         documents.append({"path": item.path, "title": clean_line(document.title), "format": name, "bytes": len(data), "sha256": digest,
                           "stamp": item.stamp, "sections": made, **({"url": item.url} if item.url else {})})
         changes["changed" if old else "added"].append(item.path)
-    progress(len(collection.items), len(collection.items))
+    watch(len(collection.items), len(collection.items))
     changes["removed"] = sorted(before.keys() - {document["path"] for document in documents})
     flagged = sum(1 for record in maker.records if record.get("addressesModel"))
     volume = {"summary": "", "sections": maker.records, "documents": documents}
@@ -8420,6 +8446,9 @@ class Library:
     def find(self, id: str) -> Record | None:
         """The entry's object."""
         return next((entry for entry in self.read()["entries"] if entry["id"] == id), None)
+
+    def holds(self, id: str) -> bool:
+        return any(entry["id"].casefold() == id.casefold() for entry in self.read()["entries"])
 
     def volume(self, entry: Record, version: str) -> Record:
         """The volume's object, from its file where it is a reference. Raises DocError where the file is missing or not as it was written."""
@@ -8611,7 +8640,7 @@ def origin_key(origin: Record) -> str:
     return key
 
 
-def import_source(source: str, repo: str, version: str, root: str, progress: Callable[[int, int], None] = lambda done, all: None) -> Record:
+def import_source(source: str, repo: str, version: str, root: str, watch: Watch = do_nothing, settings: Settings | None = None) -> Record:
     """Imports the collection at `source` into the library folder `root` as `repo` `version` ('' where they are to be guessed), beside what
     that version holds from elsewhere. Returns the report.
 
@@ -8624,7 +8653,7 @@ def import_source(source: str, repo: str, version: str, root: str, progress: Cal
     for label in (repo, version):
         if not is_label(label):
             raise DocError("validation", "import-label", label=shorten(label, 60), accepted=LABEL)
-    done = import_collection(collection, progress)
+    done = import_collection(collection, watch)
     if not done.report["documents"]:
         reasons = "; ".join(f"{count} x {reason}" for reason, count in done.report["skippedReasons"].items()) or "it is empty"
         raise DocError("validation", "import-nothing", {"report": trim_report(done.report)}, path=source, reasons=reasons)
@@ -8636,33 +8665,42 @@ def import_source(source: str, repo: str, version: str, root: str, progress: Cal
         return volume
 
     library.change(repo, version, merge)
-    return {"repo": repo, "version": version, "root": library.root, **done.report, "documentsBeside": kept[0], "seconds": round(time.monotonic() - started, 3)}
+    return {"repo": repo, "version": version, "root": library.root, **done.report, "documentsBeside": kept[0],
+            **({name: done.volume["documents"][0][member] for name, member in (("doc", "path"), ("title", "title"))} if done.report["documents"] == 1 else {}),
+            "seconds": round(time.monotonic() - started, 3)}
 
 
-def refresh_volume(root: str, repo: str, version: str, progress: Callable[[int, int], None] = lambda done, all: None) -> Record:
-    """Reads anew what has changed at the origins of one version since it was imported. Returns {version, added, changed, removed, unchanged, failed}:
-    lists of documents' paths, a count, and the origins that cannot be read now, whose documents stay.
+def refresh_volume(root: str, repo: str, version: str, watch: Watch = do_nothing) -> Record:
+    """Reads anew what has changed at the origins of one version since it was imported. Returns {added, changed, removed: lists of
+    documents' paths, unchanged, skipped: counts, failed: the origins that cannot be read now, whose documents stay}.
     """
     library = Library(root)
     entry = library.find(repo)
     assert entry is not None
     volume = library.volume(entry, version)
-    report: Record = {"version": version, "added": [], "changed": [], "removed": [], "unchanged": 0, "failed": []}
+    report: Record = {"added": [], "changed": [], "removed": [], "unchanged": 0, "skipped": 0, "failed": []}
     for number, origin in enumerate(volume.get("origins", ())):
         prefix = origin["prefix"]
-        known = known_documents(volume, number, prefix) if origin["importer"] == __version__ else {}
+        known = known_documents(volume, number, prefix)
+        if origin["importer"] != __version__:  # another one may read the same file differently
+            known = {path: ({**document, "stamp": "", "sha256": ""}, records) for path, (document, records) in known.items()}
         try:
             collection = open_origin(origin, {path: document.get("stamp", "") for path, (document, _) in known.items()})
         except DocError as error:
             report["failed"].append({"origin": origin_key(origin), "reason": str(error)})
             report["unchanged"] += len(known)
             continue
-        done = import_collection(collection, progress, known)
-        if done.changes["added"] or done.changes["changed"] or done.changes["removed"] or not known:
+        done = import_collection(collection, watch, known)
+        if not done.report["documents"]:
+            report["failed"].append({"origin": origin_key(origin), "reason": "it holds no documentation now"})
+            report["unchanged"] += len(known)
+            continue
+        if done.changes["added"] or done.changes["changed"] or done.changes["removed"]:
             library.change(repo, version, lambda old, done=done, origin=origin: merge_volume(old, done.volume, origin))  # type: ignore[misc]
         for name in ("added", "changed", "removed"):
             report[name] += [prefix + path for path in done.changes[name]]
         report["unchanged"] += done.changes["unchanged"]
+        report["skipped"] += done.report["skipped"]
     return report
 
 
@@ -8703,6 +8741,8 @@ def trim_report(report: Record, most: int = 50) -> Record:
 
 def render_import(report: Record, lang: str) -> str:
     lines = [say(lang, "import-done", **{name: report[name] for name in ("repo", "version", "documents", "sections", "seconds", "root")})]
+    if report["documentsBeside"]:
+        lines += ["", say(lang, "import-beside", count=report["documentsBeside"])]
     if report["skipped"]:
         lines += ["", say(lang, "import-skipped", count=report["skipped"]), *(f"- {count} x {reason}" for reason, count in report["skippedReasons"].items())]
         named = [row for row in report["skippedFiles"] if not row["reason"].startswith("not documentation")][:20]
@@ -8715,21 +8755,29 @@ def render_import(report: Record, lang: str) -> str:
 # ── tools ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 class Parameter:
-    """One argument of a tool: a text (`span`: its length) or a whole number (`span`: its range)."""
+    """One argument of a tool: a text (`span`: its length), a whole number (`span`: its range), a truth value, or several texts (`span`: how many)."""
 
     __slots__ = ("default", "description", "kind", "name", "required", "span")
 
-    def __init__(self, name: str, kind: str, description: str, span: tuple[int, int], default: int | None = None, required: bool = False) -> None:
+    def __init__(self, name: str, kind: str, description: str, span: tuple[int, int], default: int | bool | None = None, required: bool = False) -> None:
         self.name, self.kind, self.description, self.span, self.default, self.required = name, kind, description, span, default, required
 
     def schema(self) -> Record:
         if self.kind == "string":
             return {"type": "string", "description": self.description, "maxLength": self.span[1], **({"minLength": 1} if self.required else {})}
+        if self.kind == "boolean":
+            return {"type": "boolean", "description": self.description, "default": self.default}
+        if self.kind == "strings":
+            return {"type": "array", "items": {"type": "string"}, "description": self.description, "minItems": self.span[0], "maxItems": self.span[1]}
         return {"type": "integer", "description": self.description, "minimum": self.span[0], "maximum": self.span[1], "default": self.default}
 
     def accepted(self) -> tuple[str, Record]:
         if self.kind == "string":
             return "accept-text", {"most": self.span[1]}
+        if self.kind == "boolean":
+            return "accept-boolean", {}
+        if self.kind == "strings":
+            return "accept-texts", {"most": self.span[1]}
         return "accept-whole", {"least": self.span[0], "most": self.span[1]}
 
     def read(self, value: Any) -> Any:
@@ -8740,6 +8788,13 @@ class Parameter:
                 value = int(value)
             if isinstance(value, int) and not isinstance(value, bool) and self.span[0] <= value <= self.span[1]:
                 return value
+        elif self.kind == "boolean":
+            if isinstance(value, bool):
+                return value
+        elif self.kind == "strings":
+            texts = [value] if isinstance(value, str) else value
+            if isinstance(texts, list) and all(is_text(text) for text in texts) and self.span[0] <= len(texts) <= self.span[1]:
+                return [text.strip() for text in texts]
         elif isinstance(value, str):
             text = value.strip()
             if any("\ud800" <= sign <= "\udfff" for sign in text):
@@ -8773,14 +8828,19 @@ ID = Parameter("id", "string", "Entry id from catalog_lookup, such as 'express';
 
 
 class Tool:
-    """One tool: its schema's parts, `call(catalog, arguments)` -> the structured answer, `render(answer, lang)` -> the same as Markdown."""
+    """One tool: its schema's parts, `call(catalog, arguments, watch)` -> the structured answer, `render(answer, lang)` -> the same as Markdown.
 
-    __slots__ = ("answer", "call", "description", "name", "parameters", "render", "title")
+    watch(done, all): what long work calls as it goes on, and what raises when it is to stop. hints: (readOnlyHint, destructiveHint, openWorldHint).
+    is_slow: a call may take longer than a moment.
+    """
+
+    __slots__ = ("answer", "call", "description", "hints", "is_slow", "name", "parameters", "render", "title")
 
     def __init__(self, name: str, title: str, description: str, parameters: tuple[Parameter, ...], answer: Record,
-                 call: Callable[[Catalog, Record], Record], render: Callable[[Record, str], str]) -> None:
+                 call: Callable[[Catalog, Record, Watch], Record], render: Callable[[Record, str], str],
+                 hints: tuple[bool, bool, bool] = (True, False, False), is_slow: bool = False) -> None:
         self.name, self.title, self.description, self.parameters = name, title, description, parameters
-        self.answer, self.call, self.render = answer, call, render
+        self.answer, self.call, self.render, self.hints, self.is_slow = answer, call, render, hints, is_slow
 
     def schema(self, with_output: bool) -> Record:
         """The protocol's Tool object."""
@@ -8788,7 +8848,8 @@ class Tool:
             "name": self.name, "title": self.title, "description": self.description,
             "inputSchema": {"type": "object", "properties": {parameter.name: parameter.schema() for parameter in self.parameters},
                             "required": [parameter.name for parameter in self.parameters if parameter.required], "additionalProperties": False},
-            "annotations": {"title": self.title, "readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}}
+            "annotations": {"title": self.title, "readOnlyHint": self.hints[0], "destructiveHint": self.hints[1], "idempotentHint": True,
+                            "openWorldHint": self.hints[2]}}
         if with_output:
             # One client (TypeScript SDK 1.x) holds the structured content of an error against this schema too.
             properties = {**self.answer["properties"], "error": object_schema({"code": TEXT, "message": TEXT})}
@@ -8805,14 +8866,14 @@ TOOLS = (
          object_schema({"query": TEXT, "results": {"type": "array", "items": object_schema(
              {"id": TEXT, "name": TEXT, "summary": TEXT, "score": NUMBER, "matches": TEXTS, "versions": TEXTS, "latest": TEXT, "source": TEXT})},
              "total": COUNT, "sources": {"type": "array", "items": SOURCE}, "notices": NOTICES, "next": NEXT}, ("notices", "next")),
-         lambda catalog, given: catalog.lookup(given["query"], given["limit"]), render_lookup),
+         lambda catalog, given, watch: catalog.lookup(given["query"], given["limit"]), render_lookup),
     Tool("catalog_releases", "List a library's versions",
          "List the documented versions of one library, newest first, with the size and summary of each. Call it when you must know which versions exist.",
          (ID,),
          object_schema({"id": TEXT, "name": TEXT, "summary": TEXT, "homepage": TEXT, "latest": TEXT, "versions": TEXTS, "total": COUNT,
                         "releases": {"type": "array", "items": object_schema({"version": TEXT, "sections": COUNT, "summary": TEXT}, ("sections",))},
                         "source": SOURCE, "notices": NOTICES, "next": NEXT}, ("notices", "next")),
-         lambda catalog, given: catalog.releases(given["id"]), render_releases),
+         lambda catalog, given, watch: catalog.releases(given["id"]), render_releases),
     Tool("doc_extract", "Read documentation",
          "Read the passages of a library's documentation that answer a question, for exactly one version. Pass the version your project uses: '5.1.0', '5', "
          "'4.x', '^4.18', '>=1,<2'; without it the newest stable one is read. The answer always names the version it is from, and a version that is not "
@@ -8829,7 +8890,7 @@ TOOLS = (
                              "omittedChars": COUNT, "next": NEXT, "addressesModel": {"type": "boolean"}}, ("omittedChars", "next", "addressesModel"))},
                         "more": {"type": "array", "items": object_schema({"id": TEXT, "heading": TEXT, "relevance": NUMBER})},
                         "total": COUNT, "omitted": COUNT, "source": SOURCE, "notices": NOTICES, "next": NEXT}, ("focus", "notices", "next")),
-         lambda catalog, given: catalog.extract(given["id"], given["version"], given["focus"], given["maxSections"], given["maxChars"]), render_extract),
+         lambda catalog, given, watch: catalog.extract(given["id"], given["version"], given["focus"], given["maxSections"], given["maxChars"]), render_extract),
 )
 TOOL_BY_NAME = {tool.name: tool for tool in TOOLS}
 
@@ -8865,6 +8926,837 @@ def read_arguments(tool: Tool, arguments: Record) -> Record:
     return given
 
 
+# ── library tools ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+MESSAGES.update({
+    "compare-hint": (
+        "More differs than is shown: name what you care about in focus, or raise maxChars (at most {most}).",
+        "差异未全部显示：请用 focus 说明关注点，或增大 maxChars（最多 {most}）。"),
+    "index-outside": (
+        "{path} is outside the folders that may be read: {allowed}. Whoever configures the server can add one with --allow DIR.",
+        "{path} 不在允许读取的文件夹内：{allowed}。配置服务器的人可用 --allow DIR 添加。"),
+    "library-foreign": (
+        "'{id}' is no entry of the library {root}: it comes from {source} and cannot be changed here.",
+        "'{id}' 不是库 {root} 的条目：它来自 {source}，不能在此更改。"),
+    "library-unknown": ("The library {root} holds no '{id}'. It holds: {known}.", "库 {root} 中没有 '{id}'。现有：{known}。"),
+    "library-version": ("{id} has no version '{version}' in the library. Available: {candidates}.", "库中的 {id} 没有版本 '{version}'。可用：{candidates}。"),
+    "next-contents": (
+        "{omitted} sections are left out: pass doc (a page such as '{doc}', a folder, or '#' and a section's id), or raise maxChars (at most {most}).",
+        "省略了 {omitted} 节：请传入 doc（页面如 '{doc}'、文件夹，或 '#' 加章节 id），或增大 maxChars（最多 {most}）。"),
+    "next-hits": ("{omitted} more: raise limit, or use more telling words.", "另有 {omitted} 条：增大 limit，或使用更具体的词。"),
+    "next-read": ("Left out for room: {ids}. Ask for them in another call, or raise maxChars (at most {most}).",
+                  "因篇幅省略：{ids}。请另行请求，或增大 maxChars（最多 {most}）。"),
+    "next-repos": ("{omitted} more: search them with catalog_lookup.", "另有 {omitted} 个：请用 catalog_lookup 搜索。"),
+    "next-section": ("{omitted} characters are left out: raise maxChars to {room}.", "省略了 {omitted} 个字符：请将 maxChars 增大到 {room}。"),
+    "no-document": ("{name} {version} has no document or folder '{doc}'. Documents: {nearest}.",
+                    "{name} {version} 没有文档或文件夹 '{doc}'。文档：{nearest}。"),
+    "root-missing": ("There is no library to work on: the server was started without --root DIR.", "没有可操作的库：服务器启动时未给出 --root DIR。"),
+    "text-changes": ("{repo} {version}: {added} added, {changed} changed, {removed} removed, {unchanged} unchanged",
+                     "{repo} {version}：新增 {added}，更改 {changed}，移除 {removed}，未变 {unchanged}"),
+    "text-compare": ("{repo}: from {old} to {new}: {added} sections added, {removed} removed, {changed} changed, {moved} moved, {unchanged} unchanged",
+                     "{repo}：从 {old} 到 {new}：新增 {added} 节，移除 {removed}，更改 {changed}，移动 {moved}，未变 {unchanged}"),
+    "text-deleted": ("Removed from the library: {deleted}.", "已从库中移除：{deleted}。"),
+    "text-failed": ("cannot be read now, what was imported from it stays: {origin}: {reason}", "现在无法读取，已导入的内容保留：{origin}：{reason}"),
+    "text-hits": ("{repo} {version}: {shown} of {total} sections for \"{query}\"", "{repo} {version}：“{query}”命中 {total} 节，显示 {shown} 节"),
+    "text-missing": ("There is no section '#{id}'. Nearest ids: {nearest}.", "没有章节 '#{id}'。相近的 id：{nearest}。"),
+    "text-nothing": ("The library is empty.", "库为空。"),
+    "text-repos": ("{shown} of {total} entries", "{total} 个条目中的 {shown} 个"),
+    "text-store": ("stored text: {match} match, {mismatch} do not, {no_hash} have no hash",
+                   "存储文本：{match} 个一致，{mismatch} 个不一致，{no_hash} 个无哈希"),
+    "text-source": ("sources: {match} match, {changed} changed, {missing} missing, {not_at_hand} not at hand",
+                    "来源：{match} 个一致，{changed} 个已更改，{missing} 个缺失，{not_at_hand} 个不在手边"),
+    "text-toc": ("{repo} {version}: {shown} of {total} sections", "{repo} {version}：{total} 节中的 {shown} 节"),
+    "text-verified": ("verified: the text is what was stored; its source: {source}", "已验证：文本与存储一致；其来源：{source}"),
+    "text-unverified": ("NOT verified: {store}; its source: {source}", "未通过验证：{store}；其来源：{source}"),
+})
+
+MOST_NAMES = 50  # documents that a report names one by one
+MOST_LINES = 1500  # of a section that is compared line by line: above, the time would grow with the square
+LIKENESS = 0.5  # share of heading words, and of all words, from which a section counts as another one moved
+
+
+def find_root(catalog: Catalog) -> str:
+    if not catalog.settings.root:
+        raise DocError("config", "root-missing")
+    return catalog.settings.root
+
+
+def open_repo(catalog: Catalog, repo: str, version: str | None) -> tuple[Record, Source, Record, Volume]:
+    """(the members that every answer about one version has, its source, the entry's object, the volume)."""
+    view, notices = catalog.view()
+    record, release, source, volume = catalog.open_release(view, notices, repo, version)
+    head: Record = {"repo": record["id"], "version": release.version, "releaseNote": say(catalog.lang, release.note[0], **release.note[1]),
+                    "source": source.describe(), **({"notices": notices} if notices else {})}
+    return head, source, record, volume
+
+
+def fill(catalog: Catalog, answer: Record, name: str, rows: Iterable[Record], render: Callable[[Record], str], room: int) -> int:
+    """Puts as many of the rows into the answer's list `name` as `room` characters take, the first one in any case. Returns the room that is left, below
+    0 where rows are left out."""
+    for row in rows:
+        room -= catalog.cost(row, render(row))
+        if room < 0 and answer[name]:
+            break
+        answer[name].append(row)
+    return room
+
+
+def row_of(section: Section) -> Record:
+    return {"id": section.id, "level": section.level, "title": shorten(section.heading, 200), "path": section.path}
+
+
+def find_section(catalog: Catalog, volume: Volume, head: Record, id: str) -> Section:
+    return volume.sections[catalog.section_number(volume, head["repo"], head["version"], id[1:] if id.startswith("#") and volume.find(id) is None else id)]
+
+
+# reading
+
+def list_repos(catalog: Catalog, given: Record, watch: Watch) -> Record:
+    """Every entry of every source, those of the library first, with what is known of its size without reading volumes."""
+    view, notices = catalog.view()
+    pairs = sorted((view.holders(id)[0] for id in view.ids()), key=lambda pair: pair[0].kind != "library")
+    answer: Record = {"repos": [], "total": len(pairs), **({"notices": notices} if notices else {})}
+
+    def rows() -> Iterator[Record]:
+        for source, entry in pairs:
+            record = entry.record()
+            volumes = [record["volumes"][version] for version in record["versions"]]
+            sections = [volume["sections"] if isinstance(volume.get("sections", 0), int) else len(volume["sections"]) for volume in volumes
+                        if "sections" in volume]
+            documents = [volume["documents"] if isinstance(volume["documents"], int) else len(volume["documents"]) for volume in volumes
+                         if "documents" in volume]
+            yield {"repo": entry.id, "name": shorten(record["name"], 100), "versions": newest_first(record["versions"])[:8], "sections": sum(sections),
+                   **({"docs": sum(documents)} if documents else {}), "source": source.name}
+
+    if fill(catalog, answer, "repos", rows(), render_repo, DEFAULT_CHARS - 400) < 0:
+        answer["next"] = say(catalog.lang, "next-repos", omitted=len(pairs) - len(answer["repos"]))
+    return answer
+
+
+def depth_of(section: Section) -> int:
+    depth, above = 1, section.parent
+    while above is not None:
+        depth, above = depth + 1, above.parent
+    return depth
+
+
+def choose_sections(catalog: Catalog, volume: Volume, head: Record, doc: str) -> list[Section]:
+    """The sections of a document, of the documents of a folder, or, for '#' and an id, of one section and those below it. Raises DocError not-found."""
+    if doc.startswith("#"):
+        top = find_section(catalog, volume, head, doc)
+        below = {id(top)}
+        for section in volume.sections:
+            if section.parent is not None and id(section.parent) in below:
+                below.add(id(section))
+        return [section for section in volume.sections if id(section) in below]
+    chosen = [section for section in volume.sections if section.record.get("doc") == doc]
+    if not chosen:
+        folder = doc.rstrip("/") + "/"
+        chosen = [section for section in volume.sections if section.record.get("doc", "").startswith(folder)]
+    if not chosen:
+        import difflib
+        docs = list(dict.fromkeys(section.record["doc"] for section in volume.sections if section.record.get("doc")))
+        nearest = difflib.get_close_matches(doc, docs, 5, 0.4) or docs[:5]
+        raise DocError("not-found", "no-document", {"nearest": nearest}, name=head["repo"], version=head["version"], doc=shorten(doc, 200),
+                       nearest=", ".join(nearest))
+    return chosen
+
+
+def get_toc(catalog: Catalog, given: Record, watch: Watch) -> Record:
+    """The sections in order, as deep as there is room for, then as many as there is room for."""
+    head, _, _, volume = open_repo(catalog, given["repo"], given["version"])
+    doc = given["doc"]
+    chosen = list(volume.sections) if doc is None else choose_sections(catalog, volume, head, doc)
+    answer: Record = {**head, **({"doc": doc} if doc else {}), "sections": [], "total": len(chosen), "omitted": 0}
+    room = given["maxChars"] - catalog.cost(answer, render_toc(answer, catalog.lang)) - 260
+    rows = [(depth_of(section), {**row_of(section), "bytes": len(section.body.encode("utf-8", "surrogatepass")),
+                                 **({"parent": section.parent.id} if section.parent else {})}) for section in chosen]
+    costs = [catalog.cost(row, render_contents(row, depth)) for depth, row in rows]
+    least = min((depth for depth, _ in rows), default=1)
+    deepest = max((depth for depth, _ in rows), default=1)
+    while deepest > least and sum(cost for cost, (depth, _) in zip(costs, rows) if depth <= deepest) > room:
+        deepest -= 1
+    kept: list[tuple[int, Record]] = []
+    for cost, (depth, row) in zip(costs, rows):
+        if depth <= deepest:
+            room -= cost
+            if room < 0 and kept:
+                break
+            kept.append((depth - least, row))
+    answer["sections"] = nest(kept) if given["tree"] else [row for _, row in kept]
+    answer["omitted"] = len(chosen) - len(kept)
+    if answer["omitted"]:
+        sample = next((section.record["doc"] for section in chosen if section.record.get("doc")), "")
+        answer["next"] = say(catalog.lang, "next-contents", omitted=answer["omitted"], doc=sample, most=MAX_CHARS[1])
+    return answer
+
+
+def nest(rows: Sequence[tuple[int, Record]]) -> list[Record]:
+    """Rows with their depths as a tree: each with its `children`, which takes the place of `parent`."""
+    top: list[Record] = []
+    open_rows: list[tuple[int, Record]] = []
+    for depth, row in rows:
+        while open_rows and open_rows[-1][0] >= depth:
+            open_rows.pop()
+        node = {**{name: value for name, value in row.items() if name != "parent"}, "children": []}
+        (open_rows[-1][1]["children"] if open_rows else top).append(node)
+        open_rows.append((depth, node))
+    return top
+
+
+def store_state(source: Source, record: Record, version: str, section: Section) -> str:
+    """Whether a section's text is what was stored: 'match', 'mismatch', or 'noHash' where nothing says what it was."""
+    stored = section.record.get("sha256")
+    if stored:
+        return "match" if sha256_hex(section.body.encode("utf-8", "surrogatepass")) == stored.lower() else "mismatch"
+    reference = record["volumes"][version]
+    if "href" not in reference:
+        return "noHash"
+    if isinstance(source, LocalSource):  # what a remote delivered was verified when it came
+        try:
+            verify_reference(source.store.read(reference["href"]), reference, source.location, "$")
+        except DocError:
+            return "mismatch"
+    return "match"
+
+
+def source_states(volume: Volume, paths: Sequence[str], watch: Watch = do_nothing) -> dict[str, str]:
+    """For each of the documents whether its source is what was imported: 'match', 'changed', 'missing', or 'notAtHand' for what was fetched from
+    a URL or came without its origin."""
+    by_path = {document["path"]: document for document in volume.documents}
+    opened: dict[int, Mapping[str, Any]] = {}
+    states = {}
+    for at, path in enumerate(paths):
+        watch(at, len(paths))
+        document = by_path.get(path, {})
+        number = document.get("origin", -1)
+        origin = volume.origins[number] if isinstance(number, int) and 0 <= number < len(volume.origins) else {}
+        if "path" not in origin:
+            states[path] = "notAtHand"
+            continue
+        inside = path[len(origin.get("prefix", "")):]
+        data = read_in_folder(origin["path"], inside)
+        if data is None:
+            if number not in opened:
+                opened[number] = {item.path: item for item in open_items(origin["path"])}
+            data = read_item(opened[number].get(inside))
+        states[path] = "missing" if data is None else "match" if sha256_hex(data) == document.get("sha256") else "changed"
+    return states
+
+
+def read_in_folder(folder: str, path: str) -> bytes | None:
+    """A file of a folder without looking at all the others; None where it is not a file of its own."""
+    where = os.path.realpath(os.path.join(folder, *path.split("/")))
+    if not is_within(where, os.path.realpath(folder)):
+        return None
+    for name in (where, where + ".gz"):
+        try:
+            with open(name, "rb") as file:
+                return inflate(file.read(MAX_INDEX_BYTES), name)
+        except (OSError, ValueError, DocError):
+            continue
+    return None
+
+
+def open_items(path: str) -> Sequence[Any]:
+    try:
+        return open_collection(path).items
+    except DocError:
+        return ()
+
+
+def read_item(item: Any) -> bytes | None:
+    try:
+        data: bytes | None = item.read() if item else None
+    except Exception:  # as in import_collection: whatever a damaged archive provokes
+        data = None
+    return data
+
+
+def section_answer(catalog: Catalog, head: Record, source: Source, record: Record, volume: Volume, section: Section, verify: bool) -> Record:
+    """A section with its whole text; with `verify` also how it stands against what was stored and against its source."""
+    row: Record = {**row_of(section), **({"doc": section.record["doc"]} if section.record.get("doc") else {}), "verified": False}
+    if verify:
+        store = store_state(source, record, head["version"], section)
+        doc = section.record.get("doc", "")
+        row["verified"] = store == "match"
+        row["verification"] = {"store": store, "source": source_states(volume, [doc])[doc]}
+    if section.record.get("addressesModel") is True:
+        row["addressesModel"] = True
+    row["markdown"] = section.body
+    return row
+
+
+def cut_answer(catalog: Catalog, row: Record, room: int, base: int) -> None:
+    """Cuts the row's text to what `room` characters take, at a block's end, and says what is left out. base: what an answer takes without it."""
+    whole = row["markdown"]
+    room_for_all = min(base + catalog.cost(row, render_text(row, catalog.lang)) + 200, MAX_CHARS[1])
+    row.update(markdown="", omittedChars=len(whole), next=say(catalog.lang, "next-section", omitted=len(whole), room=room_for_all))
+    left = room - catalog.cost(row, render_text(row, catalog.lang))
+    while left > 0:
+        row["markdown"], kept = excerpt(whole[:MAX_EXCERPT], max(left, 80), ())
+        row["omittedChars"] = len(whole) - kept
+        row["next"] = say(catalog.lang, "next-section", omitted=row["omittedChars"], room=room_for_all)
+        excess = catalog.cost(row, render_text(row, catalog.lang)) - room
+        if excess <= 0:
+            break
+        left -= excess + 20
+
+
+def get_section(catalog: Catalog, given: Record, watch: Watch) -> Record:
+    head, source, record, volume = open_repo(catalog, given["repo"], given["version"])
+    section = find_section(catalog, volume, head, given["id"])
+    row = section_answer(catalog, head, source, record, volume, section, given["verify"])
+    base = catalog.cost(head, render_head(head, catalog.lang))
+    if base + catalog.cost(row, render_text(row, catalog.lang)) > given["maxChars"]:
+        cut_answer(catalog, row, given["maxChars"] - base, base)
+    return {**head, **row}
+
+
+def get_sections(catalog: Catalog, given: Record, watch: Watch) -> Record:
+    """Several sections: each whole while there is room, the first one in any case; unknown ids are named with the nearest ones."""
+    head, source, record, volume = open_repo(catalog, given["repo"], given["version"])
+    answer: Record = {**head, "sections": []}
+    missing: list[Record] = []
+    left_out: list[str] = []
+    room = given["maxChars"] - catalog.cost(head, render_head(head, catalog.lang)) - 250
+    base = given["maxChars"] - room
+    for id in dict.fromkeys(given["ids"]):
+        try:
+            section = find_section(catalog, volume, head, id)
+        except DocError as error:
+            missing.append({"id": shorten(id, 200), "nearest": (error.data or {}).get("nearest", [])})
+            continue
+        row = section_answer(catalog, head, source, record, volume, section, given["verify"])
+        size = catalog.cost(row, render_text(row, catalog.lang))
+        if size > room and not answer["sections"]:
+            cut_answer(catalog, row, room, base)
+            size = room
+        if size > room:
+            left_out.append(section.id)
+            continue
+        room -= size
+        answer["sections"].append(row)
+    if missing and not answer["sections"]:
+        find_section(catalog, volume, head, missing[0]["id"])  # says so, with the nearest ids
+    if missing:
+        answer["missing"] = missing
+    if left_out:
+        answer["next"] = say(catalog.lang, "next-read", ids=shorten(", ".join(left_out), 200), most=MAX_CHARS[1])
+    return answer
+
+
+def get_section_context(catalog: Catalog, given: Record, watch: Watch) -> Record:
+    """A section with the headings above and directly below it."""
+    head, source, record, volume = open_repo(catalog, given["repo"], given["version"])
+    section = find_section(catalog, volume, head, given["id"])
+    ancestors: list[Record] = []
+    above = section.parent
+    while above is not None:
+        ancestors.insert(0, row_of(above))
+        above = above.parent
+    children = [row_of(other) for other in volume.sections if other.parent is section]
+    answer: Record = {**head, "ancestors": [], "children": [], "omittedChildren": 0}
+    base = catalog.cost(answer, render_head(head, catalog.lang))
+    fill(catalog, answer, "ancestors", ancestors, render_line, DEFAULT_CHARS // 6)
+    fill(catalog, answer, "children", children, render_line, DEFAULT_CHARS // 3)
+    answer["omittedChildren"] = len(children) - len(answer["children"])
+    base += sum(catalog.cost(row, render_line(row)) for name in ("ancestors", "children") for row in answer[name])
+    row = section_answer(catalog, head, source, record, volume, section, False)
+    del row["verified"]
+    if base + catalog.cost(row, render_text(row, catalog.lang)) > DEFAULT_CHARS:
+        cut_answer(catalog, row, DEFAULT_CHARS - base, base)
+    return {**answer, "section": row}
+
+
+def search_sections(catalog: Catalog, given: Record, watch: Watch) -> Record:
+    """The sections that answer a question, best first, without their text."""
+    head, _, _, volume = open_repo(catalog, given["repo"], given["version"])
+    total, ranked, explain = volume.ranker().rank(given["query"], given["limit"])
+    answer: Record = {**head, "query": shorten(given["query"], 200), "hits": [], "total": total}
+    rows = ({**row_of(volume.sections[number]), "score": explain(number).score, "relevance": relevance} for number, relevance in ranked)
+    room = DEFAULT_CHARS * max(given["limit"], 10) // 10 - catalog.cost(answer, render_hits(answer, catalog.lang)) - 200
+    fill(catalog, answer, "hits", rows, render_hit, room)
+    if not total:
+        answer["next"] = say(catalog.lang, "next-none")
+    elif total > len(answer["hits"]):
+        answer["next"] = say(catalog.lang, "next-hits", omitted=total - len(answer["hits"]))
+    return answer
+
+
+# comparing
+
+class Comparison:
+    """What became of the sections of one volume in another: `added` and `removed` sections, `changed` and `moved` pairs (old, new), `unchanged` as a count.
+
+    A section is the same where its id is; what is left over is matched by the same text, then by the same heading, then by like words: those are moved.
+    """
+
+    def __init__(self, old: Volume, new: Volume) -> None:
+        by_id = {section.id: section for section in old.sections}
+        same = [(by_id[section.id], section) for section in new.sections if section.id in by_id]
+        known = {section.id for _, section in same}
+        self.removed = [section for section in old.sections if section.id not in known]
+        self.added = [section for section in new.sections if section.id not in known]
+        self.changed = [pair for pair in same if pair[0].body != pair[1].body or pair[0].heading != pair[1].heading]
+        self.unchanged = len(same) - len(self.changed)
+        self.moved: list[tuple[Section, Section]] = []
+        self.match(lambda section: section.body if len(section.body) > 40 else None)
+        self.match(lambda section: fold(section.heading) or None)
+        self.match_likes()
+
+    def match(self, key: Callable[[Section], str | None]) -> None:
+        """Pairs what has the same key, where only one section on either side has it."""
+        sides = []
+        for sections in (self.removed, self.added):
+            found: dict[str, list[Section]] = {}
+            for section in sections:
+                name = key(section)
+                if name is not None:
+                    found.setdefault(name, []).append(section)
+            sides.append({name: group[0] for name, group in found.items() if len(group) == 1})
+        self.pair([(sides[0][name], sides[1][name]) for name in sides[1] if name in sides[0]])
+
+    def pair(self, pairs: Sequence[tuple[Section, Section]]) -> None:
+        self.moved += pairs
+        gone = {id(section) for pair in pairs for section in pair}
+        self.removed = [section for section in self.removed if id(section) not in gone]
+        self.added = [section for section in self.added if id(section) not in gone]
+
+    def match_likes(self) -> None:
+        """Pairs sections whose headings and texts share most of their words; a word that many headings have leads to none."""
+        olds = [(section, set(words(section.heading)), set(words(section.body))) for section in self.removed]
+        holders: dict[str, list[int]] = {}
+        for number, (_, heading, _) in enumerate(olds):
+            for word in heading:
+                holders.setdefault(word, []).append(number)
+        taken: set[int] = set()
+        pairs = []
+        for section in self.added:
+            heading, body = set(words(section.heading)), set(words(section.body))
+            near = {number for word in heading if len(holders.get(word, ())) <= 50 for number in holders.get(word, ())} - taken
+            likeness, best = max(((min(share(heading, olds[number][1]), share(body, olds[number][2])), -number) for number in near), default=(0.0, 0))
+            if likeness >= LIKENESS:
+                taken.add(-best)
+                pairs.append((olds[-best][0], section))
+        self.pair(pairs)
+
+
+def share(words: set[str], others: set[str]) -> float:
+    """The share of two sets that both have (Dice): 0 to 1."""
+    return 2 * len(words & others) / (len(words) + len(others)) if words or others else 1.0
+
+
+def diff_sections(old: Section, new: Section, names: tuple[str, str]) -> str:
+    import difflib
+    before, after = (f"# {section.heading}\n{section.body}".split("\n") for section in (old, new))
+    if max(len(before), len(after)) > MOST_LINES:
+        return f"--- {names[0]}\n+++ {names[1]}\n@@ {len(before)} lines, {len(after)} lines: too long to compare line by line @@"
+    return "\n".join(difflib.unified_diff(before, after, names[0], names[1], lineterm="", n=2))
+
+
+def compare_releases(catalog: Catalog, given: Record, watch: Watch) -> Record:
+    """What an upgrade needs: removed, changed, moved and added sections, those that answer `focus` first where it is given, with their diffs."""
+    old_head, _, _, old = open_repo(catalog, given["repo"], given["from"])
+    head, _, _, new = open_repo(catalog, given["repo"], given["to"])
+    watch(0, 2)
+    found = Comparison(old, new)
+    watch(1, 2)
+    names = f"{head['repo']} {old_head['version']}", f"{head['repo']} {head['version']}"
+    groups: dict[str, list[tuple[Section | None, Section | None]]] = {
+        "removed": [(section, None) for section in found.removed], "changed": list(found.changed), "moved": list(found.moved),
+        "added": [(None, section) for section in found.added]}
+    if given["focus"]:
+        ranks = [relevances(volume, given["focus"]) for volume in (old, new)]
+        for name, pairs in groups.items():
+            rated = [(max(ranks[side].get(section.id, 0.0) if section else 0.0 for side, section in enumerate(pair)), pair) for pair in pairs]
+            groups[name] = [pair for rate, pair in sorted(rated, key=lambda each: -each[0]) if rate > 0]
+    answer: Record = {"repo": head["repo"], "from": old_head["version"], "to": head["version"], **({"focus": given["focus"]} if given["focus"] else {}),
+                      "counts": {**{name: len(pairs) for name, pairs in groups.items()}, "unchanged": found.unchanged},
+                      "removed": [], "changed": [], "moved": [], "added": [], "source": head["source"],
+                      **({"notices": head["notices"]} if "notices" in head else {})}
+    room = given["maxChars"] - catalog.cost(answer, render_compare(answer, catalog.lang)) - 250
+    diffs: list[tuple[Record, Section, Section]] = []
+    for name, pairs in groups.items():
+        rows = [changed_row(*pair) for pair in pairs]
+        quarter = room // 4
+        room -= quarter - max(fill(catalog, answer, name, rows, render_changed, quarter), 0) if rows else 0
+        diffs += [(row, before, after) for row, (before, after) in zip(answer[name], pairs) if before and after]
+    whole = all(len(answer[name]) == len(pairs) for name, pairs in groups.items())
+    for row, before, after in diffs:
+        if before.body != after.body or before.heading != after.heading:
+            diff = diff_sections(before, after, names)
+            size = catalog.cost({"diff": diff}, diff) + 30
+            if size > room and room > 600:
+                diff = cut_diff(diff, room - 300)
+                size = catalog.cost({"diff": diff}, diff) + 30
+            whole = whole and size <= room and not diff.endswith("[…]")
+            if size <= room:
+                row["diff"] = diff
+                room -= size
+    if not whole:
+        answer["next"] = say(catalog.lang, "compare-hint", most=MAX_CHARS[1])
+    return answer
+
+
+def relevances(volume: Volume, focus: str) -> dict[str, float]:
+    _, ranked, _ = volume.ranker().rank(focus, 200)
+    return {volume.sections[number].id: relevance for number, relevance in ranked}
+
+
+def changed_row(old: Section | None, new: Section | None) -> Record:
+    section = new or old
+    assert section is not None
+    row = {"id": section.id, "title": shorten(section.heading, 200), "path": section.path}
+    return {**row, "was": old.id} if old and new and old.id != new.id else row
+
+
+def cut_diff(diff: str, room: int) -> str:
+    """The diff's first lines that fit about `room` characters in JSON too."""
+    kept, size = [], 0
+    for line in diff.split("\n"):
+        size += len(to_json(line))
+        if size > room:
+            break
+        kept.append(line)
+    return "\n".join([*kept, "[…]"])
+
+
+# writing
+
+def index_local(catalog: Catalog, given: Record, watch: Watch) -> Record:
+    """Imports a folder, archive or file below the allowed folders."""
+    root, path = find_root(catalog), os.path.realpath(os.path.expanduser(given["path"]))
+    allowed = [os.path.realpath(os.path.expanduser(folder)) for folder in catalog.settings.allow or (os.getcwd(),)]
+    if not any(is_within(path, folder) for folder in allowed):
+        raise DocError("validation", "index-outside", {"allowed": allowed}, path=given["path"], allowed=", ".join(allowed))
+    return import_answer(import_source(path, given["repo"] or "", given["version"] or "", root, watch))
+
+
+def import_answer(report: Record) -> Record:
+    """The tool's answer from an import's report: what is long in it is counted and its beginning named."""
+    names = {"documents": "docs"}
+    trimmed = trim_report(report, MOST_NAMES)
+    return {names.get(name, name): value for name, value in trimmed.items()}
+
+
+def library_versions(root: str, repo: str | None) -> tuple[Library, list[tuple[Record, str]]]:
+    """(the library, [(entry's object, version)]) of one entry or of all. Raises DocError not-found."""
+    library = Library(root)
+    entries = library.read()["entries"]
+    if repo:
+        chosen = [entry for entry in entries if entry["id"] == repo] or [entry for entry in entries if entry["id"].casefold() == repo.casefold()]
+        if not chosen:
+            raise DocError("not-found", "library-unknown", {"known": [entry["id"] for entry in entries[:MOST_NAMES]]}, root=library.root, id=repo,
+                           known=shorten(", ".join(entry["id"] for entry in entries), 400) or "-")
+        entries = chosen[:1]
+    return library, [(entry, version) for entry in entries for version in entry["versions"]]
+
+
+def check_own(catalog: Catalog, repo: str | None) -> None:
+    """Raises DocError validation where `repo` is an entry that another source offers and the library does not hold."""
+    library = Library(find_root(catalog))
+    if repo and not library.holds(repo):
+        try:
+            source, entry = catalog.view()[0].find(repo)[0]
+        except DocError:
+            return
+        if source.kind != "library":
+            raise DocError("validation", "library-foreign", id=entry.id, root=library.root, source=source.name)
+
+
+def refresh_index(catalog: Catalog, given: Record, watch: Watch) -> Record:
+    """Reads anew what has changed at the sources of one entry, or of all."""
+    check_own(catalog, given["repo"])
+    root = find_root(catalog)
+    repos: list[Record] = []
+    for entry, version in library_versions(root, given["repo"])[1]:
+        report = refresh_volume(root, entry["id"], version, watch)
+        named = [{"path": path, "change": name} for name in ("removed", "changed", "added") for path in report[name]]
+        repos.append({"repo": entry["id"], "version": version, **{name: len(report[name]) for name in ("added", "changed", "removed")},
+                      "unchanged": report["unchanged"], "skipped": report["skipped"], "documents": named[:MOST_NAMES],
+                      **({"failed": report["failed"]} if report["failed"] else {})})
+    return {"repos": repos}
+
+
+def verify_index(catalog: Catalog, given: Record, watch: Watch) -> Record:
+    """Holds every section of one entry, or of the whole library, against the stored hash, and every document against its source."""
+    library = Library(find_root(catalog))
+    if given["repo"] and not library.holds(given["repo"]):
+        source, entry = catalog.view()[0].find(given["repo"])[0]
+        record = entry.record()
+        rows = [verify_version(record, version, lambda version=version: source.volume(entry, version), source, watch)  # type: ignore[misc]
+                for version in record["versions"]]
+    else:
+        own = LibrarySource(library.root)
+        rows = [verify_version(entry, version, lambda entry=entry, version=version: Volume(library.volume(entry, version)), own, watch)  # type: ignore[misc]
+                for entry, version in library_versions(library.root, given["repo"])[1]]
+    return {"verified": all(row["verified"] for row in rows), "repos": rows}
+
+
+def verify_version(record: Record, version: str, read: Callable[[], Volume], source: Source, watch: Watch) -> Record:
+    row: Record = {"repo": record["id"], "version": version, "verified": False, "docs": 0, "sections": 0,
+                   "store": dict.fromkeys(("match", "mismatch", "noHash"), 0), "source": dict.fromkeys(("match", "changed", "missing", "notAtHand"), 0),
+                   "faults": []}
+    try:
+        volume = read()
+    except DocError as error:
+        row["store"]["mismatch"] += 1
+        row["faults"].append({"check": "store", "state": str(error)})
+        return row
+    whole = ""  # of a volume without hashes of its sections, the state of all
+    faults: list[Record] = row["faults"]
+    for section in volume.sections:
+        state = whole or store_state(source, record, version, section)
+        whole = whole or ("" if section.record.get("sha256") else state)
+        row["store"][state] += 1
+        if state == "mismatch" and len(faults) < MOST_NAMES:
+            faults.append({"check": "store", "state": state, "id": section.id})
+    states = source_states(volume, [document["path"] for document in volume.documents], watch)
+    for path, state in states.items():
+        row["source"][state] += 1
+        if state in ("changed", "missing") and len(faults) < MOST_NAMES:
+            faults.append({"check": "source", "state": state, "doc": path})
+    row.update(verified=not row["store"]["mismatch"], docs=len(volume.documents), sections=len(volume.sections))
+    return row
+
+
+def delete_index(catalog: Catalog, given: Record, watch: Watch) -> Record:
+    """Removes one version of an entry of the library, or the whole entry."""
+    check_own(catalog, given["repo"])
+    library, versions = library_versions(find_root(catalog), given["repo"])
+    entry = versions[0][0] if versions else {"id": given["repo"], "versions": []}
+    chosen = [version for _, version in versions if given["version"] in (None, version)]
+    if not chosen:
+        raise DocError("version", "library-version", {"candidates": entry["versions"]}, id=entry["id"], version=given["version"],
+                       candidates=", ".join(entry["versions"]))
+    for version in chosen:
+        library.change(entry["id"], version, lambda old: None)
+    return {"deleted": [{"repo": entry["id"], "version": version} for version in chosen]}
+
+
+def index_url(catalog: Catalog, given: Record, watch: Watch) -> Record:
+    """Imports one page, or what else a URL leads to."""
+    root = find_root(catalog)
+    return import_answer(import_source(given["url"], given["repo"] or "", given["version"] or "", root, watch, catalog.settings))
+
+
+# The answers as Markdown.
+
+def render_head(answer: Record, lang: str) -> str:
+    return "\n\n".join([say(lang, "text-version", version=answer["version"], note=answer["releaseNote"], source=render_source(answer["source"], lang)),
+                        *render_notices(answer, lang)])
+
+
+def join_text(*parts: str) -> str:
+    return "\n\n".join(filter(None, parts))
+
+
+def render_repo(row: Record) -> str:
+    size = f"{row['docs']} docs, {row['sections']} sections" if "docs" in row else f"{row['sections']} sections"
+    return f"- **{row['repo']}** {row['name']} | {', '.join(row['versions'])} | {size} | {row['source']}"
+
+
+def render_repos(answer: Record, lang: str) -> str:
+    head = "# " + say(lang, "text-repos", shown=len(answer["repos"]), total=answer["total"])
+    return join_text(head, *render_notices(answer, lang), "\n".join(map(render_repo, answer["repos"])), answer.get("next", ""))
+
+
+def render_import_answer(answer: Record, lang: str) -> str:
+    return render_import({**answer, "documents": answer["docs"]}, lang)
+
+
+def render_refresh(answer: Record, lang: str) -> str:
+    parts = []
+    for row in answer["repos"]:
+        lines = ["- " + say(lang, "text-changes", **{name: row[name] for name in ("repo", "version", "added", "changed", "removed", "unchanged")})]
+        lines += [f"  - {document['change']}: {document['path']}" for document in row["documents"]]
+        lines += ["  - " + say(lang, "text-failed", **failure) for failure in row.get("failed", ())]
+        parts.append("\n".join(lines))
+    return "\n".join(parts) or say(lang, "text-nothing")
+
+
+def render_deleted(answer: Record, lang: str) -> str:
+    return say(lang, "text-deleted", deleted=", ".join(f"{row['repo']} {row['version']}" for row in answer["deleted"]))
+
+
+def snake_case(name: str) -> str:
+    return re.sub("[A-Z]", lambda match: "_" + match.group().lower(), name)
+
+
+def render_verified(answer: Record, lang: str) -> str:
+    parts = []
+    for row in answer["repos"]:
+        states = "; ".join(say(lang, f"text-{name}", **{snake_case(state): count for state, count in row[name].items()}) for name in ("store", "source"))
+        lines = [f"- {'OK' if row['verified'] else 'FAILED'}: {row['repo']} {row['version']}: {states}"]
+        lines += [f"  - {fault['check']} {fault['state']}: {fault.get('id') or fault.get('doc') or ''}".rstrip(": ") for fault in row["faults"]]
+        parts.append("\n".join(lines))
+    return "\n".join(parts) or say(lang, "text-nothing")
+
+
+def render_contents(row: Record, depth: int) -> str:
+    return f"{'  ' * (depth - 1)}- #{row['id']} {row['title']}"
+
+
+def render_toc(answer: Record, lang: str) -> str:
+    head = "# " + say(lang, "text-toc", repo=answer["repo"], version=answer["version"], shown=answer["total"] - answer["omitted"], total=answer["total"])
+    lines: list[str] = []
+    depths: dict[str, int] = {}
+
+    def add(rows: Sequence[Record], depth: int) -> None:
+        for row in rows:
+            depths[row["id"]] = at = depths.get(row.get("parent", ""), depth - 1) + 1
+            lines.append(render_contents(row, at))
+            add(row.get("children", ()), at + 1)
+
+    add(answer["sections"], 1)
+    return join_text(head, render_head(answer, lang), "\n".join(lines), answer.get("next", ""))
+
+
+def render_line(row: Record) -> str:
+    return f"- #{row['id']} {row['title']}"
+
+
+def render_text(row: Record, lang: str) -> str:
+    """A section with its text."""
+    facts = [f"#{row['id']}", row["path"], say(lang, "text-addresses-model") if "addressesModel" in row else ""]
+    check = row.get("verification")
+    state = say(lang, "text-verified" if row["verified"] else "text-unverified", **check) if check else ""
+    return join_text(f"## {row['title'] or row['id']}\n{' | '.join(filter(None, facts))}", state and f"[{state}]", row["markdown"],
+                     f"[{row['next']}]" if "next" in row else "")
+
+
+def render_one(answer: Record, lang: str) -> str:
+    return join_text(render_head(answer, lang), render_text(answer, lang))
+
+
+def render_several(answer: Record, lang: str) -> str:
+    missing = [say(lang, "text-missing", id=row["id"], nearest=", ".join(row["nearest"]) or "-") for row in answer.get("missing", ())]
+    return join_text(render_head(answer, lang), *(render_text(row, lang) for row in answer["sections"]), "\n".join(missing), answer.get("next", ""))
+
+
+def render_context(answer: Record, lang: str) -> str:
+    above = " > ".join(f"{row['title']} (#{row['id']})" for row in answer["ancestors"])
+    return join_text(render_head(answer, lang), above, render_text(answer["section"], lang), "\n".join(map(render_line, answer["children"])))
+
+
+def render_hit(row: Record) -> str:
+    return f"- #{row['id']} {row['title']} | {row['path']} | relevance {row['relevance']:g}, score {row['score']:g}"
+
+
+def render_hits(answer: Record, lang: str) -> str:
+    head = "# " + say(lang, "text-hits", shown=len(answer["hits"]), **{name: answer[name] for name in ("repo", "version", "total", "query")})
+    return join_text(head, render_head(answer, lang), "\n".join(map(render_hit, answer["hits"])), answer.get("next", ""))
+
+
+def render_changed(row: Record) -> str:
+    return f"- #{row['id']} {row['title']}" + (f" (was #{row['was']})" if "was" in row else "")
+
+
+def render_compare(answer: Record, lang: str) -> str:
+    head = "# " + say(lang, "text-compare", repo=answer["repo"], old=answer["from"], new=answer["to"], **answer["counts"])
+    parts = []
+    for name in ("removed", "changed", "moved", "added"):
+        if answer[name]:
+            parts.append(f"## {name}: {len(answer[name])} of {answer['counts'][name]}\n" + "\n".join(map(render_changed, answer[name])))
+    diffs = [f"```diff\n{row['diff']}\n```" for name in ("changed", "moved") for row in answer[name] if "diff" in row]
+    return join_text(head, *render_notices(answer, lang), *parts, *diffs, answer.get("next", ""))
+
+
+REPO = Parameter("repo", "string", "Entry id, such as 'flask'; an alias works too.", (1, 200), required=True)
+OWN_REPO = Parameter("repo", "string", "Entry id in the library; default: all.", (0, 200))
+VERSION = Parameter("version", "string", "Exact version, prefix or range; default: newest stable.", (0, 200))
+SECTION_ID = Parameter("id", "string", "Section id from get_toc, search_sections or doc_extract.", (1, 300), required=True)
+VERIFY = Parameter("verify", "boolean", "Recompute the SHA-256; say whether the source still matches.", (0, 0), False)
+CHARS = Parameter("maxChars", "integer", "How long the whole answer may be, in characters.", MAX_CHARS, DEFAULT_CHARS)
+NEW_REPO = Parameter("repo", "string", "Id to import it under; default: from the source's name.", (0, 200))
+NEW_VERSION = Parameter("version", "string", "Version to import it as; default: from the source's name, else 'unversioned'.", (0, 200))
+OBJECT: Record = {"type": "object"}  # what the catalog's tools describe in full need not be sent a dozen times
+ARRAY: Record = {"type": "array"}
+HEAD: Record = {"repo": TEXT, "version": TEXT, "releaseNote": TEXT, "source": OBJECT, "notices": ARRAY}
+ROW: Record = {"id": TEXT, "level": COUNT, "title": TEXT, "path": TEXT}
+FLAG: Record = {"type": "boolean"}
+READ: Record = {**ROW, "doc": TEXT, "verified": FLAG, "verification": object_schema({"store": TEXT, "source": TEXT}), "addressesModel": FLAG, "markdown": TEXT,
+                "omittedChars": COUNT, "next": NEXT}
+READ_OPTIONAL = ("doc", "verification", "addressesModel", "omittedChars", "next")
+CHANGED: Record = {"type": "array", "items": object_schema({"id": TEXT, "title": TEXT, "path": TEXT, "was": TEXT, "diff": TEXT}, ("was", "diff"))}
+REPORT = object_schema({"repo": TEXT, "version": TEXT, "root": TEXT, "docs": COUNT, "sections": COUNT, "doc": TEXT, "title": TEXT, "documentsBeside": COUNT,
+                        "addressesModel": COUNT, "skipped": COUNT, "skippedReasons": OBJECT,
+                        "skippedFiles": {"type": "array", "items": object_schema({"path": TEXT, "reason": TEXT})}, "skippedFilesOmitted": COUNT,
+                        "seconds": NUMBER}, ("doc", "title", "skippedFilesOmitted"))
+
+
+def listed(properties: Record, optional: Sequence[str] = ()) -> Record:
+    return {"type": "array", "items": object_schema(properties, optional)}
+
+
+LIBRARY_TOOLS = (
+    Tool("list_repos", "List all documentation", "List every entry that can be read here, with its versions and size; those of the writable library first.",
+         (), object_schema({"repos": listed({"repo": TEXT, "name": TEXT, "versions": TEXTS, "docs": COUNT, "sections": COUNT, "source": TEXT}, ("docs",)),
+                            "total": COUNT, "notices": ARRAY, "next": NEXT}, ("notices", "next")), list_repos, render_repos),
+    Tool("index_url", "Import a page from the web", "Fetch one page (or archive) of documentation over http or https and add it to the library.",
+         (Parameter("url", "string", "http or https URL.", (1, 2000), required=True), NEW_REPO, NEW_VERSION), REPORT, index_url, render_import_answer,
+         (False, False, True), True),
+    Tool("index_local", "Import local documentation",
+         "Import a folder, archive (.zip, .whl, .tgz, .crate …) or file of documentation into the library: HTML, Markdown, reST, AsciiDoc, man pages, "
+         "notebooks, OpenAPI and more. Answers with counts and with every file left out and why.",
+         (Parameter("path", "string", "Path below the folders that this server may read.", (1, 2000), required=True), NEW_REPO, NEW_VERSION),
+         REPORT, index_local, render_import_answer, (False, False, False), True),
+    Tool("refresh_index", "Import changes again", "Read again what has changed at its source since it was imported.", (OWN_REPO,),
+         object_schema({"repos": listed({
+             "repo": TEXT, "version": TEXT, "added": COUNT, "changed": COUNT, "removed": COUNT, "unchanged": COUNT, "skipped": COUNT,
+             "documents": listed({"path": TEXT, "change": TEXT}), "failed": listed({"origin": TEXT, "reason": TEXT})}, ("failed",))}),
+         refresh_index, render_refresh, (False, False, True), True),
+    Tool("delete_index", "Delete from the library", "Remove an entry, or one version of it, from the library.",
+         (REPO, Parameter("version", "string", "Exact version; default: all.", (0, 200))), object_schema({"deleted": listed({"repo": TEXT, "version": TEXT})}),
+         delete_index, render_deleted, (False, True, False)),
+    Tool("verify_index", "Verify the library",
+         "Check every stored section against its hash (store) and every document against its source where that is at hand (source).",
+         (OWN_REPO,),
+         object_schema({"verified": FLAG, "repos": listed({
+             "repo": TEXT, "version": TEXT, "verified": FLAG, "docs": COUNT, "sections": COUNT, "store": OBJECT,
+             "source": OBJECT,
+             "faults": listed({"check": TEXT, "state": TEXT, "id": TEXT, "doc": TEXT}, ("id", "doc"))})}), verify_index, render_verified, is_slow=True),
+    Tool("get_toc", "Table of contents", "List the sections of one version in order, as deep as fits; narrow it with doc.",
+         (REPO, VERSION,
+          Parameter("doc", "string", "One document, or a folder of them, as in 'path' before '#'; or '#' and a section id for what is below it.", (0, 1000)),
+          Parameter("tree", "boolean", "Nest sections as children.", (0, 0), False), CHARS),
+         object_schema({**HEAD, "doc": TEXT, "sections": listed({**ROW, "bytes": COUNT, "parent": TEXT, "children": ARRAY}, ("parent", "children")),
+                        "total": COUNT, "omitted": COUNT, "next": NEXT}, ("notices", "doc", "next")), get_toc, render_toc),
+    Tool("get_section", "Read a section", "Read one section whole, by its id.", (REPO, SECTION_ID, VERSION, VERIFY, CHARS),
+         object_schema({**HEAD, **READ}, ("notices", *READ_OPTIONAL)), get_section, render_one),
+    Tool("get_sections", "Read several sections", "Read several sections whole in one call, by their ids.",
+         (REPO, Parameter("ids", "strings", "Section ids.", (1, 50), required=True), VERSION, VERIFY, CHARS),
+         object_schema({**HEAD, "sections": listed(READ, READ_OPTIONAL), "missing": listed({"id": TEXT, "nearest": TEXTS}), "next": NEXT},
+                       ("notices", "missing", "next")), get_sections, render_several),
+    Tool("get_section_context", "Read a section in its place", "Read one section with the headings above it and directly below it.",
+         (REPO, SECTION_ID, VERSION),
+         object_schema({**HEAD, "ancestors": listed(ROW), "children": listed(ROW), "omittedChildren": COUNT,
+                        "section": object_schema({name: value for name, value in READ.items() if name not in ("verified", "verification")}, READ_OPTIONAL)},
+                       ("notices",)), get_section_context, render_context),
+    Tool("search_sections", "Search sections", "Find the sections of one version that answer a question: ids and headings without text. To read the "
+         "passages at once use doc_extract.",
+         (REPO, Parameter("query", "string", "API names, error text or task, in a few words.", (1, 1000), required=True), VERSION,
+          Parameter("limit", "integer", "How many hits at most.", (1, 50), 10)),
+         object_schema({**HEAD, "query": TEXT, "hits": listed({**ROW, "score": NUMBER, "relevance": NUMBER}), "total": COUNT, "next": NEXT},
+                       ("notices", "next")),
+         search_sections, render_hits),
+    Tool("compare_releases", "Compare two versions",
+         "What an upgrade changes: sections removed, changed, moved and added between two versions, with unified diffs; focus narrows it down.",
+         (REPO, Parameter("from", "string", "The older version.", (1, 200), required=True),
+          Parameter("to", "string", "The newer version.", (1, 200), required=True),
+          Parameter("focus", "string", "What you use or care about, in a few words.", (0, 1000)), CHARS),
+         object_schema({"repo": TEXT, "from": TEXT, "to": TEXT, "focus": TEXT, "counts": OBJECT, "removed": CHANGED,
+                        "changed": CHANGED, "moved": CHANGED, "added": CHANGED, "source": OBJECT, "notices": ARRAY, "next": NEXT},
+                       ("focus", "notices", "next")), compare_releases, render_compare, is_slow=True),
+)
+
+
+def library_tools() -> dict[str, Tool]:
+    """The tools that a writable library adds, by name."""
+    return {tool.name: tool for tool in LIBRARY_TOOLS}
+
+
 # ── protocol ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 HANDSHAKE_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -8879,6 +9771,7 @@ MAX_ID_CHARS = 4096
 MAX_ANSWER_BYTES = 4 * 1024 * 1024  # clients close the connection at a line of 10 MiB; a batch's last answer may add as much again
 MAX_BATCH = 1000
 MAX_IN_FLIGHT = 64
+PROGRESS_SECONDS = 0.1  # between two notifications
 MAX_SUBSCRIPTIONS = 1024
 CACHE_MS = 3600000
 IMPLEMENTATION = {"name": "doctrove", "title": "doctrove", "version": __version__}
@@ -8934,15 +9827,25 @@ class Engine:
 
     def __init__(self, catalog: Catalog, settings: Settings) -> None:
         self.catalog, self.settings = catalog, settings
+        self.tools = {**TOOL_BY_NAME, **library_tools()} if settings.root else TOOL_BY_NAME
         self.methods: dict[str, Callable[[Record], Record]] = {"tools/list": self.list_tools, "tools/call": self.call_tool}
         self.handshake_methods = {**self.methods, "initialize": self.initialize, "ping": self.ping}
         self.stateless_methods = {**self.methods, "server/discover": self.discover}
 
-    def answer(self, message: Record, negotiated: str | None) -> Record:
-        """The response to a request (an object with a valid id); `negotiated` is the handshake's version, None before it."""
+    def may_wait(self, message: Any) -> bool:
+        """Whether what a message asks for may take longer than a moment: the network, or an import."""
+        params = message.get("params") if isinstance(message, dict) and message.get("method") == "tools/call" else None
+        name = params.get("name") if isinstance(params, dict) else None
+        return params is not None and (self.catalog.may_wait() or (isinstance(name, str) and name in self.tools and self.tools[name].is_slow))
+
+    def answer(self, message: Record, negotiated: str | None, watch: Watch = do_nothing) -> Record:
+        """The response to a request (an object with a valid id); `negotiated` is the handshake's version, None before it. A call that takes long
+        tells `watch` how far it is, and stops where that raises."""
         try:
             meta = claim(message)
             method, params = self.check(message)
+            if method == "tools/call":
+                params = {**params, "watch": watch}
             result = self.stateless(method, params, meta) if meta is not None else self.handshake(method, params, negotiated)
             return {"jsonrpc": "2.0", "id": message["id"], "result": result}
         except ProtocolError as error:
@@ -8994,19 +9897,19 @@ class Engine:
     def list_tools(self, params: Record) -> Record:
         if params.get("cursor") is not None:
             raise ProtocolError(INVALID_PARAMS, "Invalid params: unknown cursor")
-        return {"tools": [tool.schema(with_output=self.settings.answers == "both") for tool in TOOLS]}
+        return {"tools": [tool.schema(with_output=self.settings.answers == "both") for tool in self.tools.values()]}
 
     def call_tool(self, params: Record) -> Record:
         name, arguments = params.get("name"), params.get("arguments")
         if not isinstance(name, str):
             raise ProtocolError(INVALID_PARAMS, "Invalid params: name must be a string")
-        if name not in TOOL_BY_NAME:
-            raise ProtocolError(INVALID_PARAMS, f"Unknown tool: {shorten(name, 100)}. Tools: {', '.join(TOOL_BY_NAME)}")
+        if name not in self.tools:
+            raise ProtocolError(INVALID_PARAMS, f"Unknown tool: {shorten(name, 100)}. Tools: {', '.join(self.tools)}")
         if arguments is not None and not isinstance(arguments, dict):
             raise ProtocolError(INVALID_PARAMS, "Invalid params: arguments must be an object")
-        tool, lang = TOOL_BY_NAME[name], self.settings.lang
+        tool, lang = self.tools[name], self.settings.lang
         try:
-            structured = tool.call(self.catalog, read_arguments(tool, arguments or {}))
+            structured = tool.call(self.catalog, read_arguments(tool, arguments or {}), params["watch"])
             text, failed = tool.render(structured, lang), False
         except DocError as error:
             report = error.report(lang)
@@ -9064,7 +9967,7 @@ class Session:
                 raise ProtocolError(INVALID_REQUEST, f"Invalid request: a batch of 1 to {MAX_BATCH} messages")
             else:
                 self.in_batch.update((type(part["id"]), part["id"]) for part in message if isinstance(part, dict) and is_request_id(part.get("id")))
-                if self.engine.catalog.may_wait():
+                if any(map(self.engine.may_wait, message)):
                     self.start((list, id(message)), lambda: self.respond_to_batch(message))
                 else:
                     self.send_some(self.respond_to_batch(message))
@@ -9079,8 +9982,8 @@ class Session:
         method = message.get("method")
         if method == "subscriptions/listen" and claim(message) is not None:
             self.listen(key, message)
-        elif method == "tools/call" and self.engine.catalog.may_wait():
-            self.start(key, lambda: self.respond(message))
+        elif self.engine.may_wait(message):
+            self.start(key, lambda: self.respond(message, self.watch(key, message)))
         else:
             self.send(self.respond(message))
 
@@ -9100,8 +10003,25 @@ class Session:
             raise ProtocolError(INVALID_REQUEST, f"Invalid request: id must be an integer or a string of at most {MAX_ID_CHARS} characters")
         return "method" in message or not ("result" in message or "error" in message)
 
-    def respond(self, message: Record) -> Record:
-        response = self.engine.answer(message, self.negotiated)
+    def watch(self, key: tuple[type, RequestId], message: Record) -> Watch:
+        """Sends how far the request that runs in this thread is, where its sender wants to know, and raises DocError once it is cancelled."""
+        import threading
+        thread = threading.current_thread()
+        meta = message["params"].get("_meta")
+        token = meta.get("progressToken") if isinstance(meta, dict) else None
+        sent = [-1, 0.0]  # how far, and when
+
+        def report(done: int, all: int) -> None:
+            if self.in_flight.get(key) is not thread:
+                raise DocError("internal", "cancelled")
+            if is_request_id(token) and done > sent[0] and time.monotonic() - sent[1] >= PROGRESS_SECONDS:
+                sent[:] = done, time.monotonic()
+                self.send({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": token, "progress": done, "total": all}})
+
+        return report
+
+    def respond(self, message: Record, watch: Watch = do_nothing) -> Record:
+        response = self.engine.answer(message, self.negotiated, watch)
         if message.get("method") == "initialize" and claim(message) is None and "result" in response:
             self.negotiated = response["result"]["protocolVersion"]
         return response
@@ -9548,7 +10468,7 @@ def render_report(report: Record, lang: str) -> str:
     return "\n".join(lines)
 
 
-# ── main ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── commands ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 # Options of commands: name -> (metavar, help, the tool's argument it sets).
 COMMAND_OPTIONS = {
@@ -9556,6 +10476,8 @@ COMMAND_OPTIONS = {
     "limit": ("N", "results at most", "limit"),
     "max-sections": ("N", "passages at most", "maxSections"),
     "max-chars": ("N", "length of the answer at most", "maxChars"),
+    "tree": ("", "sections inside each other", "tree"),
+    "verify": ("", "recompute the hashes of what is read", "verify"),
     "host": ("ADDRESS", "address to listen on", ""),
     "as": ("ID[@VERSION]", "the entry's id and version (default: from the source's name)", ""),
 }
@@ -9564,9 +10486,27 @@ COMMANDS = {
     "lookup": ("QUERY", 1, 99, ("json", "limit"), "find libraries by name or need"),
     "releases": ("ID", 1, 1, ("json",), "list a library's versions"),
     "extract": ("ID[@VERSION] [FOCUS…]", 1, 99, ("json", "max-sections", "max-chars"), "read the passages that answer FOCUS"),
+    "toc": ("ID[@VERSION] [DOC]", 1, 2, ("json", "tree", "max-chars"), "list the sections, of one page or folder DOC"),
+    "section": ("ID[@VERSION] SECTION…", 2, 51, ("json", "verify", "max-chars"), "read sections whole, by their ids"),
+    "search": ("ID[@VERSION] QUERY…", 2, 99, ("json", "limit"), "find sections without their text"),
+    "compare": ("ID FROM TO [FOCUS…]", 3, 99, ("json", "max-chars"), "what changed between two versions"),
     "index": ("SOURCE…", 1, 99, ("json", "as"), "import folders, archives or files of documentation into the library (--root DIR)"),
+    "repos": ("", 0, 0, ("json",), "list what documentation there is"),
+    "refresh": ("[ID]", 0, 1, ("json",), "import again what has changed at its source"),
+    "verify": ("[ID]", 0, 1, ("json",), "hold what is stored against its hashes and its sources"),
+    "delete": ("ID[@VERSION]", 1, 1, ("json",), "remove an entry, or one version, from the library"),
     "serve-index": ("[DIR] [PORT]", 0, 2, ("host",), "host an index folder over HTTP (default: ./data, port 8730 on 127.0.0.1)"),
     "doctor": ("", 0, 0, ("json",), "what is configured, what loads, what fails and why"),
+}
+# The tool that a command stands for; the arguments that its operands are ('@' parts ID@VERSION, '…' takes the rest as one text, '*' as texts); and
+# the member of the answer that is empty where nothing was found.
+TOOL_COMMANDS = {
+    "lookup": ("catalog_lookup", ("query…",), "results"), "releases": ("catalog_releases", ("id",), "versions"),
+    "extract": ("doc_extract", ("id@version", "focus…"), "sections"), "toc": ("get_toc", ("repo@version", "doc"), "sections"),
+    "section": ("get_sections", ("repo@version", "ids*"), "sections"), "search": ("search_sections", ("repo@version", "query…"), "hits"),
+    "compare": ("compare_releases", ("repo", "from", "to", "focus…"), "counts"), "repos": ("list_repos", (), "repos"),
+    "refresh": ("refresh_index", ("repo",), "repos"), "verify": ("verify_index", ("repo",), "verified"),
+    "delete": ("delete_index", ("repo@version",), "deleted"),
 }
 
 
@@ -9602,10 +10542,9 @@ def program_name() -> str:
     return f"python3 {os.path.basename(archive or __file__)}"
 
 
-def parse_command_line(arguments: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
-    """(options: name -> texts given, operands). Raises DocError config."""
-    if not arguments:
-        return {}, []
+def parse_command_line(arguments: Sequence[str]) -> tuple[str, list[str], dict[str, list[str]]]:
+    """(the command, '' for the server; its operands; options: name -> texts given). Raises DocError config for an unknown command or option, and
+    for options and operands that the command does not take."""
     import getopt
     takes_value = {setting.option: setting.kind != "flag" for setting in SETTINGS}
     takes_value.update({name: bool(metavar) for name, (metavar, _, _) in COMMAND_OPTIONS.items()})
@@ -9617,11 +10556,12 @@ def parse_command_line(arguments: Sequence[str]) -> tuple[dict[str, list[str]], 
     options: dict[str, list[str]] = {}
     for name, value in pairs:
         options.setdefault("help" if name == "-h" else name[2:], []).append(value)
-    return options, operands
+    if "help" not in options and "version" not in options:
+        check_command(operands, options)
+    return operands[0] if operands else "", operands[1:], options
 
 
-def check_command(options: Mapping[str, list[str]], operands: Sequence[str]) -> str:
-    """The command's name, '' for the server. Raises DocError config for an unknown one and for options or operands that it does not take."""
+def check_command(operands: Sequence[str], options: Mapping[str, list[str]]) -> None:
     name = operands[0] if operands else ""
     if name and name not in COMMANDS:
         raise usage_error(f"there is no command '{name}'; commands: {', '.join(COMMANDS)}")
@@ -9631,23 +10571,30 @@ def check_command(options: Mapping[str, list[str]], operands: Sequence[str]) -> 
         raise usage_error(f"{name or 'the server'} takes no option --{foreign[0]}")
     if name and not fewest <= len(operands) - 1 <= most:
         raise usage_error(f"usage: {name} {text}")
-    return name
 
 
 def tool_call(command: str, operands: Sequence[str], options: Mapping[str, list[str]]) -> tuple[Tool, Record]:
     """The tool and the arguments that a command stands for."""
+    name, places, _ = TOOL_COMMANDS[command]
     arguments: Record = {}
     for option, values in options.items():
         argument = COMMAND_OPTIONS[option][2] if option in COMMAND_OPTIONS else ""
         if argument:
-            arguments[argument] = int(values[-1]) if re.fullmatch(r"[0-9]{1,9}", values[-1]) else values[-1]
-    if command == "lookup":
-        return TOOL_BY_NAME["catalog_lookup"], {"query": " ".join(operands), **arguments}
-    if command == "releases":
-        return TOOL_BY_NAME["catalog_releases"], {"id": operands[0], **arguments}
-    id, at, version = operands[0].rpartition("@")
-    id, version = (id, version) if at and id else (operands[0], "")
-    return TOOL_BY_NAME["doc_extract"], {"id": id, "version": version, "focus": " ".join(operands[1:]), **arguments}
+            flag = not COMMAND_OPTIONS[option][0]
+            arguments[argument] = True if flag else int(values[-1]) if re.fullmatch(r"[0-9]{1,9}", values[-1]) else values[-1]
+    for at, place in enumerate(places):
+        rest = list(operands[at:])
+        if place.endswith("…"):
+            arguments[place[:-1]] = " ".join(rest)
+        elif place.endswith("*"):
+            arguments[place[:-1]] = rest
+        elif "@" in place and rest:
+            id, sign, version = rest[0].rpartition("@")
+            named = (id, version) if sign and id else (rest[0], "")
+            arguments.update(zip(place.split("@"), named))
+        elif rest:
+            arguments[place] = rest[0]
+    return {**TOOL_BY_NAME, **library_tools()}[name], arguments
 
 
 def run_tool(command: str, operands: Sequence[str], options: Mapping[str, list[str]], catalog: Catalog, settings: Settings) -> int:
@@ -9655,7 +10602,7 @@ def run_tool(command: str, operands: Sequence[str], options: Mapping[str, list[s
     tool, arguments = tool_call(command, operands, options)
     as_json = "json" in options
     try:
-        answer = tool.call(catalog, read_arguments(tool, arguments))
+        answer = tool.call(catalog, read_arguments(tool, arguments), show_progress if tool.is_slow and sys.stderr.isatty() else do_nothing)
     except DocError as error:
         if as_json:
             show(json.dumps({"error": error.report(settings.lang)}, ensure_ascii=False, indent=2))
@@ -9663,7 +10610,7 @@ def run_tool(command: str, operands: Sequence[str], options: Mapping[str, list[s
             log(shorten(error.message(settings.lang), 2000))
         return USAGE if error.code in ("validation", "config", "internal") else NOTHING_FOUND  # internal: what is configured is damaged
     show(json.dumps(answer, ensure_ascii=False, indent=2) if as_json else paint(tool.render(answer, settings.lang)))
-    return FOUND if answer.get("results") or answer.get("versions") or answer.get("sections") else NOTHING_FOUND
+    return FOUND if answer.get(TOOL_COMMANDS[command][2]) else NOTHING_FOUND
 
 
 BOLD = ("\033[1m", "\033[0m")
@@ -9694,7 +10641,7 @@ def run_index(sources: Sequence[str], label: str, settings: Settings, as_json: b
     failed = False
     for source in sources:
         try:
-            report = import_source(os.path.expanduser(source), repo, version, settings.root, show_progress if sys.stderr.isatty() else lambda done, all: None)
+            report = import_source(os.path.expanduser(source), repo, version, settings.root, show_progress if sys.stderr.isatty() else do_nothing)
         except DocError as error:
             failed = True
             reports.append({"source": source, "error": error.report(settings.lang)})
@@ -9716,6 +10663,44 @@ def show_progress(done: int, all: int) -> None:
     sys.stderr.flush()
 
 
+def run_serve_index(given: Sequence[str], options: Mapping[str, list[str]], settings: Settings) -> int:
+    if len(given) == 1 and given[0].isdigit() and not os.path.isdir(given[0]):
+        given = ["./data", *given]
+    directory, port = [*given, *("./data", "8730")[len(given):]]
+    if not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65535:
+        raise usage_error(f"PORT must be a whole number from 0 to 65535, not '{port}'")
+    host = (options.get("host") or ["127.0.0.1"])[-1]
+    if not host.strip():
+        raise usage_error("--host must name an address; 0.0.0.0 stands for all")
+    return serve_index(directory, host, int(port), settings)
+
+
+def run_doctor(catalog: Catalog, settings: Settings, as_json: bool) -> int:
+    report = examine(catalog, settings)
+    show(json.dumps(report, ensure_ascii=False, indent=2) if as_json else paint(render_report(report, settings.lang)))
+    return NOTHING_FOUND if report["problems"] else FOUND
+
+
+def run_command(command: str, operands: Sequence[str], options: Mapping[str, list[str]], environ: Mapping[str, str]) -> int:
+    """A command, or --help or --version. Returns the exit code; raises DocError config."""
+    if "help" in options or "version" in options:
+        show(help_text() if "help" in options else f"doctrove {__version__}")
+        return FOUND
+    settings = load_settings(options, environ)
+    if command == "serve-index":
+        return run_serve_index(operands, options, settings)
+    if command == "index":
+        return run_index(operands, (options.get("as") or [""])[-1], settings, "json" in options)
+    catalog: Catalog = as_config(lambda: Catalog(settings))
+    if command == "doctor":
+        return run_doctor(catalog, settings, "json" in options)
+    if settings.localIndex:
+        as_config(catalog.local.index)
+    code = run_tool(command, operands, options, catalog, settings)
+    log_cache(catalog)
+    return code
+
+
 def greet(catalog: Catalog, settings: Settings) -> None:
     """Tells a person at a terminal, in three lines, what this is, what it holds and how to ask it something."""
     ids = catalog.view()[0].ids()
@@ -9726,38 +10711,17 @@ def greet(catalog: Catalog, settings: Settings) -> None:
     sys.stderr.flush()
 
 
+# ── main ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
 def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    """The program. Returns the exit code; raises DocError config."""
-    options, operands = parse_command_line(arguments)
-    if "help" in options or "version" in options:
-        show(help_text() if "help" in options else f"doctrove {__version__}")
-        return FOUND
-    command = check_command(options, operands)
+    """The program: a command, or without one the server. Returns the exit code; raises DocError config."""
+    command, operands, options = parse_command_line(arguments) if arguments else ("", (), {})
+    if command or "help" in options or "version" in options:
+        return run_command(command, operands, options, environ)
     settings = load_settings(options, environ)
-    if command == "serve-index":
-        given = operands[1:]
-        if len(given) == 1 and given[0].isdigit() and not os.path.isdir(given[0]):
-            given = ["./data", *given]
-        directory, port = [*given, *("./data", "8730")[len(given):]]
-        if not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65535:
-            raise usage_error(f"PORT must be a whole number from 0 to 65535, not '{port}'")
-        host = (options.get("host") or ["127.0.0.1"])[-1]
-        if not host.strip():
-            raise usage_error("--host must name an address; 0.0.0.0 stands for all")
-        return serve_index(directory, host, int(port), settings)
-    if command == "index":
-        return run_index(operands[1:], (options.get("as") or [""])[-1], settings, "json" in options)
     catalog: Catalog = as_config(lambda: Catalog(settings))
-    if command == "doctor":
-        report = examine(catalog, settings)
-        show(json.dumps(report, ensure_ascii=False, indent=2) if "json" in options else paint(render_report(report, settings.lang)))
-        return NOTHING_FOUND if report["problems"] else FOUND
     if settings.localIndex:
         as_config(catalog.local.index)
-    if command:
-        code = run_tool(command, operands[1:], options, catalog, settings)
-        log_cache(catalog)
-        return code
     if sys.stdin and sys.stdin.isatty():
         greet(catalog, settings)
     return serve_stdio(catalog, settings)

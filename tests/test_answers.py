@@ -583,7 +583,10 @@ class Arguments(unittest.TestCase):
             self.assertLess(len(str(caught.exception)), 500)
 
     def test_the_descriptions_of_all_tools_fit_12_KB(self) -> None:
+        """Of the catalog's with the schemas of their answers; of all without them, which no client shows its model."""
         self.assertLess(len(json.dumps([tool.schema(True) for tool in doctrove.TOOLS], ensure_ascii=False).encode()), 12000)
+        tools = [*doctrove.TOOLS, *doctrove.LIBRARY_TOOLS]
+        self.assertLess(len(json.dumps([tool.schema(False) for tool in tools], ensure_ascii=False, separators=(",", ":")).encode()), 12000)
 
 
 if __name__ == "__main__":

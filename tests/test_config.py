@@ -23,7 +23,7 @@ class ConfigCase(unittest.TestCase):
                 environment = {**environment, "DOCTROVE_CONFIG": self.path}
             else:
                 command = ["--config", self.path, *command]
-        return doctrove.load_settings(doctrove.parse_command_line(command)[0], environment)
+        return doctrove.load_settings(doctrove.parse_command_line(command)[2], environment)
 
     def value(self, settings: Any, key: str) -> Any:
         value = getattr(settings, key)

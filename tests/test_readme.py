@@ -72,7 +72,7 @@ class Tables(unittest.TestCase):
     def setUpClass(cls):
         cls.readme = read_readme()
         cls.help = command("--help").stdout.decode("utf-8")
-        cls.tools = exchange([initialize("2025-11-25"), request("tools/list", id=1)]).by_id(1)["result"]["tools"]
+        cls.tools = exchange([initialize("2025-11-25"), request("tools/list", id=1)], "--root", "no-such-folder").by_id(1)["result"]["tools"]
 
     def everywhere(self, word):
         for name, text in (("README.md", self.readme), ("--help", self.help)):
@@ -102,7 +102,7 @@ class Tables(unittest.TestCase):
     def test_commands_and_their_options(self):
         self.assertGreaterEqual(set(doctrove.COMMANDS), {"lookup", "releases", "extract", "serve-index", "doctor"})
         for name, (operands, _, _, options, _) in doctrove.COMMANDS.items():
-            row = next((line for line in self.readme.splitlines() if line.startswith(f"| `{name}")), "")
+            row = next((line for line in self.readme.splitlines() if re.match(rf"\| `{name}[ `]", line)), "")
             with self.subTest(name):
                 self.assertIn(f"`{name} {operands}`" if operands else f"`{name}`", row)
                 self.assertIn(f"  {name} {operands}".rstrip(), self.help)
