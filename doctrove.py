@@ -7976,13 +7976,13 @@ class Item:
 
     path: where it stands in the collection (with '/'; without .gz where it is packed). size: in bytes. read(): its bytes, unpacked.
     stamp: a text that changes when the file does and is known without reading it; '' where there is none.
-    url: of a fetched page, where it was at last, else ''. charset: what its HTTP header said, or ''.
+    url: of a fetched page, where it was at last, else ''. charset: what its HTTP header said, or ''. file: the file on disk that it is, or ''.
     """
 
-    __slots__ = ("charset", "path", "read", "size", "stamp", "url")
+    __slots__ = ("charset", "file", "path", "read", "size", "stamp", "url")
 
-    def __init__(self, path: str, size: int, read: Callable[[], bytes], stamp: str = "", url: str = "", charset: str = "") -> None:
-        self.path, self.size, self.read, self.stamp, self.url, self.charset = path, size, read, stamp, url, charset
+    def __init__(self, path: str, size: int, read: Callable[[], bytes], stamp: str = "", url: str = "", charset: str = "", file: str = "") -> None:
+        self.path, self.size, self.read, self.stamp, self.url, self.charset, self.file = path, size, read, stamp, url, charset, file
 
 
 class Collection:
@@ -7997,7 +7997,7 @@ class Collection:
         self.skipped: list[tuple[str, str]] = []
         self.paths: set[str] = set()
 
-    def offer(self, path: str, size: int, read: Callable[[], bytes], stamp: str = "") -> bool:
+    def offer(self, path: str, size: int, read: Callable[[], bytes], stamp: str = "", file: str = "") -> bool:
         """Takes a file in, or notes why not. What a file is shows when it is read."""
         plain = path[:-3] if path.lower().endswith(".gz") else path
         name = plain.rpartition("/")[2].lower()
@@ -8012,7 +8012,7 @@ class Collection:
             self.skipped.append((path, reason))
             return False
         self.paths.add(plain)
-        self.items.append(Item(plain, size, (lambda: inflate(read(), path, MAX_FILE_BYTES)) if plain != path else read, stamp))
+        self.items.append(Item(plain, size, (lambda: inflate(read(), path, MAX_FILE_BYTES)) if plain != path else read, stamp, file=file))
         return True
 
 
@@ -8092,7 +8092,7 @@ def open_folder(root: str) -> Collection:
                 collection.skipped.append((prefix + name, "named in .gitignore"))
             else:
                 collection.offer(prefix + name, stat.st_size, lambda path=path: read_whole(path),  # type: ignore[misc]  # mypy takes no defaults in lambdas
-                                 stamp_of(stat))
+                                 stamp_of(stat), path)
     return collection
 
 
@@ -8339,6 +8339,128 @@ def cut_parts(blocks: Sequence[str], most: int) -> list[str]:
     return ["\n\n".join(part) for part in parts]
 
 
+class Reading:
+    """What came of reading an item: `digest` (SHA-256) and `bytes` of its content; then `document` and its `format`, or `reason`, why there is none.
+    Both are missing where the digest is the one that was known."""
+
+    __slots__ = ("bytes", "digest", "document", "format", "reason")
+
+    def __init__(self, reason: str = "", digest: str = "", bytes: int = 0, format: str = "", document: Document | None = None) -> None:
+        self.reason, self.digest, self.bytes, self.format, self.document = reason, digest, bytes, format, document
+
+
+def read_item(item: Item, by_path: Mapping[str, Item], known: str) -> Reading:
+    """Reads one item. known: the digest of what is imported already, or ''. Never raises: a page that an importer fails on must not cost the others."""
+    try:
+        data = item.read()
+        digest = sha256_hex(data)
+        if digest == known:
+            return Reading("", digest, len(data))
+        name = detect_format(data, item.path)
+        reason = ("a secret by its content" if SECRET_TEXT.search(data) else "no documentation in it that we read" if name is None else
+                  "empty" if not data.strip(b"\xef\xbb\xbf\0 \t\r\n") else "")
+        if reason or name is None:
+            return Reading(reason, digest, len(data))
+        page = Page(item.path, item.charset, item.url, lambda other: read_beside(by_path, item.path, other))
+        return Reading("", digest, len(data), name, READERS[name](data, page))
+    except DocError as error:
+        return Reading(str(error))
+    except Exception as error:
+        return Reading(f"{type(error).__name__}: {error}"[:200])
+
+
+# Files of a folder of at least so many bytes are read by several processes side by side, at most so many.
+SHARED_BYTES, MOST_WORKERS = 2_000_000, 4
+WORKER = "import sys; sys.path.insert(0, sys.argv[1]); import doctrove; doctrove.work_on_items()"
+
+
+def read_items(items: Sequence[Item], by_path: Mapping[str, Item], known: Mapping[str, str]) -> Iterator[Reading]:
+    """A Reading for each of the items, in their order. known: path -> digest."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    number = min(cores, MOST_WORKERS)
+    if number < 2 or not sys.executable or sum(item.size for item in items if item.file) < SHARED_BYTES:
+        for item in items:
+            yield read_item(item, by_path, known.get(item.path, ""))
+        return
+    import concurrent.futures
+    import queue
+    workers: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+    started = [Worker(by_path) for _ in range(number)]
+    for worker in started:
+        workers.put(worker)
+
+    def read(item: Item) -> Reading:
+        worker = workers.get()
+        try:
+            found = worker.read(item, known.get(item.path, "")) if item.file else None
+        finally:
+            workers.put(worker)
+        return found or read_item(item, by_path, known.get(item.path, ""))
+
+    pool = concurrent.futures.ThreadPoolExecutor(number)
+    try:
+        waiting = [pool.submit(read, item) for item in items]
+        for at, future in enumerate(waiting):
+            yield future.result()
+            waiting[at] = None  # type: ignore[call-overload]  # what has been taken need not be kept
+    finally:  # also where whoever takes them has stopped
+        for future in waiting:
+            if future is not None:
+                future.cancel()
+        for worker in started:
+            worker.end()
+        pool.shutdown()
+
+
+class Worker:
+    """A process that reads files: it is told all of them once, then asked for one after the other, over its standard input and output in lines of JSON."""
+
+    def __init__(self, by_path: Mapping[str, Item]) -> None:
+        import subprocess
+        self.process: subprocess.Popen[bytes] | None = None
+        files = {path: item.file for path, item in by_path.items() if item.file}
+        try:
+            self.process = subprocess.Popen([sys.executable, "-I", "-S", "-c", WORKER, os.path.dirname(os.path.abspath(__file__))], stdin=subprocess.PIPE,
+                                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0))
+            self.send(files)
+        except OSError:
+            pass  # then this process reads them itself
+
+    def send(self, message: Any) -> None:
+        assert self.process is not None and self.process.stdin is not None
+        self.process.stdin.write(json.dumps(message).encode("ascii") + b"\n")
+        self.process.stdin.flush()
+
+    def read(self, item: Item, known: str) -> Reading | None:
+        """What the process read; None where it cannot be had from there."""
+        try:
+            assert self.process is not None and self.process.stdout is not None
+            self.send([item.path, known])
+            reason, digest, size, name, title, blocks = json.loads(self.process.stdout.readline())
+        except (OSError, ValueError, AssertionError):
+            return None
+        return Reading(reason, digest, size, name, Document(title, [Block(*block) for block in blocks]) if name else None)
+
+    def end(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.communicate()
+
+
+def work_on_items() -> None:
+    """What a Worker's process does."""
+    files = json.loads(sys.stdin.buffer.readline())
+    by_path = {path: Item(path, 0, lambda file=file: inflate(read_whole(file), file, MAX_FILE_BYTES)) for path, file in files.items()}  # type: ignore[misc]
+    for line in sys.stdin.buffer:
+        path, known = json.loads(line)
+        found = read_item(by_path[path], by_path, known)
+        document = found.document
+        blocks = [(block.kind, block.text, block.level, block.id, block.name) for block in document.blocks] if document else []
+        answer = (found.reason, found.digest, found.bytes, found.format if document else "", document.title if document else "", blocks)
+        sys.stdout.buffer.write(json.dumps(answer).encode("ascii") + b"\n")
+        sys.stdout.buffer.flush()
+
+
 class Import:
     """What came of importing a collection.
 
@@ -8352,8 +8474,7 @@ class Import:
         self.volume, self.report, self.changes = volume, report, changes
 
 
-def import_collection(collection: Collection, watch: Watch = do_nothing,
-                      known: Mapping[str, tuple[Record, list[Record]]] | None = None) -> Import:
+def import_collection(collection: Collection, watch: Watch = do_nothing, known: Mapping[str, tuple[Record, list[Record]]] | None = None) -> Import:
     """Reads every item of the collection and cuts it into sections. A file that cannot be read is noted and does not stop the others.
 
     known: path -> (document, its sections) of an earlier import; what has not changed since is taken from there.
@@ -8366,52 +8487,37 @@ def import_collection(collection: Collection, watch: Watch = do_nothing,
     by_path = {item.path: item for item in collection.items}
     for path in before.keys() & by_path.keys():
         maker.ids.update(record["id"] for record in before[path][1])
+    same = {item.path for item in collection.items if item.stamp and item.stamp == before.get(item.path, ({}, ()))[0].get("stamp")}
+    readings = read_items([item for item in collection.items if item.path not in same], by_path,
+                          {path: document["sha256"] for path, (document, _) in before.items()})
     for number, item in enumerate(collection.items):
         watch(number, len(collection.items))
         old, records = before.get(item.path, ({}, []))
-        if item.stamp and item.stamp == old.get("stamp"):
-            documents.append(old)
+        found = None if item.path in same else next(readings)
+        if found is None or (found.digest and found.digest == old.get("sha256")):
+            documents.append({**old, "stamp": item.stamp})
             maker.records += records
             changes["unchanged"] += 1
-            continue
-        try:
-            data = item.read()
-            digest = sha256_hex(data)
-            if digest == old.get("sha256"):
-                documents.append({**old, "stamp": item.stamp})
-                maker.records += records
-                changes["unchanged"] += 1
-                continue
-            name = detect_format(data, item.path)
-            reason = ("a secret by its content" if SECRET_TEXT.search(data) else "no documentation in it that we read" if name is None else
-                      "empty" if not data.strip(b"\xef\xbb\xbf\0 \t\r\n") else "")
-            if reason or name is None:
-                skipped.append((item.path, reason))
-                continue
-            page = Page(item.path, item.charset, item.url, lambda other, path=item.path: read_beside(by_path, path, other))  # type: ignore[misc]
-            document = READERS[name](data, page)
-        except DocError as error:
-            skipped.append((item.path, str(error)))
-            continue
-        except Exception as error:  # a page that an importer fails on must not cost the others; it is named, and counts as skipped
-            skipped.append((item.path, f"{type(error).__name__}: {error}"[:200]))
-            continue
-        maker.ids.difference_update(record["id"] for record in records)
-        made = maker.add(document, item.path, item.url)
-        documents.append({"path": item.path, "title": clean_line(document.title), "format": name, "bytes": len(data), "sha256": digest,
-                          "stamp": item.stamp, "sections": made, **({"url": item.url} if item.url else {})})
-        changes["changed" if old else "added"].append(item.path)
+        elif found.document is None:
+            skipped.append((item.path, found.reason))
+        else:
+            maker.ids.difference_update(record["id"] for record in records)
+            made = maker.add(found.document, item.path, item.url)
+            documents.append({"path": item.path, "title": clean_line(found.document.title), "format": found.format, "bytes": found.bytes,
+                              "sha256": found.digest, "stamp": item.stamp, "sections": made, **({"url": item.url} if item.url else {})})
+            changes["changed" if old else "added"].append(item.path)
     watch(len(collection.items), len(collection.items))
     changes["removed"] = sorted(before.keys() - {document["path"] for document in documents})
-    flagged = sum(1 for record in maker.records if record.get("addressesModel"))
     volume = {"summary": "", "sections": maker.records, "documents": documents}
-    reasons: dict[str, int] = {}
-    for _, reason in skipped:
-        reasons[reason] = reasons.get(reason, 0) + 1
-    report = {"documents": len(documents), "sections": len(maker.records), "addressesModel": flagged, "skipped": len(skipped),
-              "skippedReasons": dict(sorted(reasons.items(), key=lambda pair: -pair[1])),
-              "skippedFiles": [{"path": path, "reason": reason} for path, reason in skipped]}
-    return Import(volume, report, changes)
+    return Import(volume, {**count_skipped(skipped), "documents": len(documents), "sections": len(maker.records),
+                           "addressesModel": sum(1 for record in maker.records if record.get("addressesModel"))}, changes)
+
+
+def count_skipped(skipped: Sequence[tuple[str, str]]) -> Record:
+    """The part of a report that names what was left out."""
+    reasons = Counter(reason for _, reason in skipped)
+    return {"skipped": len(skipped), "skippedReasons": dict(reasons.most_common()),
+            "skippedFiles": [{"path": path, "reason": reason} for path, reason in skipped]}
 
 
 def read_beside(by_path: Mapping[str, Item], path: str, other: str) -> bytes | None:
@@ -9139,7 +9245,7 @@ def source_states(volume: Volume, paths: Sequence[str], watch: Watch = do_nothin
         if data is None:
             if number not in opened:
                 opened[number] = {item.path: item for item in open_items(origin["path"])}
-            data = read_item(opened[number].get(inside))
+            data = bytes_of(opened[number].get(inside))
         states[path] = "missing" if data is None else "match" if sha256_hex(data) == document.get("sha256") else "changed"
     return states
 
@@ -9165,10 +9271,10 @@ def open_items(path: str) -> Sequence[Any]:
         return ()
 
 
-def read_item(item: Any) -> bytes | None:
+def bytes_of(item: Any) -> bytes | None:
     try:
         data: bytes | None = item.read() if item else None
-    except Exception:  # as in import_collection: whatever a damaged archive provokes
+    except Exception:  # as in read_item: whatever a damaged archive provokes
         data = None
     return data
 
