@@ -8438,6 +8438,7 @@ class Worker:
             self.send([item.path, known])
             reason, digest, size, name, title, blocks = json.loads(self.process.stdout.readline())
         except (OSError, ValueError, AssertionError):
+            self.end()
             return None
         return Reading(reason, digest, size, name, Document(title, [Block(*block) for block in blocks]) if name else None)
 
@@ -8445,12 +8446,14 @@ class Worker:
         if self.process is not None:
             self.process.kill()
             self.process.communicate()
+            self.process = None
 
 
 def work_on_items() -> None:
     """What a Worker's process does."""
     files = json.loads(sys.stdin.buffer.readline())
-    by_path = {path: Item(path, 0, lambda file=file: inflate(read_whole(file), file, MAX_FILE_BYTES)) for path, file in files.items()}  # type: ignore[misc]
+    by_path = {path: Item(path, 0, lambda path=path, file=file: inflate(read_whole(file), path + ".gz", MAX_FILE_BYTES))  # type: ignore[misc]
+               for path, file in files.items()}
     for line in sys.stdin.buffer:
         path, known = json.loads(line)
         found = read_item(by_path[path], by_path, known)

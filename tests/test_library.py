@@ -515,6 +515,67 @@ def unit(text, level=1, id="", name=""):
 END = doctrove.Block("end")
 
 
+class Workers(Case):
+    """Several processes that read the files of one folder."""
+
+    def setUp(self):
+        self.folder = put(make_folder(self), {
+            **{f"page-{number}.md": page(f"Page {number}", f"Words {number}.") for number in range(40)}, "bad.md": "\0\0",
+            "lone.md": "# \ud800".encode("utf-8", "surrogatepass"), "packed.md.gz": gzip.compress(page("Packed").encode()),
+            "broken.md.gz": b"\x1f\x8b\x08nothing", "key.md": KEY,
+            "a/b.rst": "Title\n=====\n\n.. include:: c.txt\n", "a/c.txt": "Included words."})
+        self.started = []
+        started = self.started
+
+        class Seen(doctrove.Worker):
+            def __init__(self, by_path):
+                super().__init__(by_path)
+                started.append(self.process)
+
+        for name, value in (("Worker", Seen), ("SHARED_BYTES", 0)):
+            patch = mock.patch.object(doctrove, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+        cores = mock.patch.object(doctrove.os, "sched_getaffinity", lambda process: {0, 1, 2}, create=True)
+        cores.start()
+        self.addCleanup(cores.stop)
+
+    def alone(self):
+        with mock.patch.object(doctrove, "SHARED_BYTES", 10 ** 12):
+            return doctrove.import_collection(doctrove.open_collection(self.folder))
+
+    def together(self, watch=doctrove.do_nothing):
+        return doctrove.import_collection(doctrove.open_collection(self.folder), watch)
+
+    def test_they_make_the_same_volume_and_report_as_one(self):
+        alone, together = self.alone(), self.together()
+        self.assertEqual(len(self.started), 3)
+        self.assertEqual((together.volume, together.report), (alone.volume, alone.report))
+        self.assertIn("Included words.", next(record["body"] for record in together.volume["sections"] if record["doc"] == "a/b.rst"))
+
+    def test_they_have_ended_when_the_import_has(self):
+        self.together()
+        self.assertEqual([process.poll() is None for process in self.started], [False] * 3)
+
+    def test_they_end_when_the_import_is_cancelled(self):
+        def watch(done, all):
+            if done == 5:
+                raise doctrove.DocError("internal", "cancelled")
+
+        with self.assertRaises(doctrove.DocError):
+            self.together(watch)
+        self.assertEqual([process.poll() is None for process in self.started], [False] * 3)
+
+    def test_files_of_one_that_fails_are_read_here(self):
+        for program_text in ("import sys", "print('no JSON', flush=True); import sys; sys.stdin.read()"):
+            with self.subTest(program_text), mock.patch.object(doctrove, "WORKER", program_text):
+                self.assertEqual(self.together().volume, self.alone().volume)
+
+    def test_an_interpreter_that_cannot_be_started_costs_nothing(self):
+        with mock.patch.object(doctrove.sys, "executable", os.path.join(self.folder, "no-such-python")):
+            self.assertEqual(self.together().volume, self.alone().volume)
+
+
 class Sections(Case):
 
     def check(self, records):
