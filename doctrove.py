@@ -148,6 +148,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "import-done": (
         "{repo} {version}: {documents} documents, {sections} sections in {seconds} s, now in {root}.",
         "{repo} {version}：{documents} 个文档，{sections} 节，用时 {seconds} 秒，已存入 {root}。"),
+    "import-names": (
+        "{path}: {names} names, {placed} at their section, {near} at the section or page around, {missing} of what is not here",
+        "{path}：{names} 个名称，{placed} 个归入其章节，{near} 个归入所在章节或页面，{missing} 个所指内容不在此处"),
     "import-skipped": ("Left out: {count}", "未收入：{count}"),
     "import-flagged": ("Sections that address a model instead of a reader (kept and marked): {count}", "直接对模型说话的章节（保留并标记）：{count}"),
     "import-label": ("'{label}' cannot name an entry or a version: it must be {accepted}.", "'{label}' 不能作为条目或版本的名称：必须是 {accepted}。"),
@@ -1083,9 +1086,10 @@ class SectionRanker:
             self.names = {}
             ids = self.columns[-1]
             for at in range(self.size):
-                parts = re.split(NAME_JOINTS, ids.record(at))
-                for name in ("::".join(parts[-2:]), parts[-1]):
-                    self.names.setdefault(name, []).append(at)
+                for id in ids.record(at).split(" "):
+                    parts = re.split(NAME_JOINTS, id)
+                    for name in ("::".join(parts[-2:]), parts[-1]):
+                        self.names.setdefault(name, []).append(at)
         return {at for name in names for at in self.names.get(name, ())}
 
     def rank(self, query: str, most: int) -> tuple[int, list[tuple[int, float]], Callable[[int], Explanation]]:
@@ -1432,6 +1436,9 @@ def check_volume(value: Any, where: str, path: str) -> Record:
         level, id = section.get("level", 1), section.get("id")
         if type(level) is not int or level not in LEVELS:
             raise index_fault(where, f"{path}.sections[{at}].level", "fault-type", wanted="a whole number from 1 to 6")
+        names = section.get("names", ())
+        if not (isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names)):
+            raise index_fault(where, f"{path}.sections[{at}].names", "fault-type", wanted="an array of texts")
         if id is None:
             continue
         if id in ids or not is_label(id):
@@ -1577,6 +1584,12 @@ class Section:
         path: str = self.record.get("path", "")
         return path
 
+    @property
+    def labels(self) -> str:
+        """The id and, behind spaces, what else names the section."""
+        names = self.record.get("names")
+        return " ".join((self.id, *(name for name in names if name not in self.id))) if names else self.id
+
 
 def slug(heading: str) -> str:
     """A stable id from a heading: lower case, letters and digits of any script, joined by hyphens."""
@@ -1625,12 +1638,13 @@ class Volume:
             if self.made_ranker is None:
                 records = [section.record for section in self.sections]
                 self.made_ranker = SectionRanker([record.get("heading", "") for record in records], [record.get("body", "") for record in records],
-                                                 [section.context for section in self.sections], [section.id for section in self.sections])
+                                                 [section.context for section in self.sections], [section.labels for section in self.sections])
         return self.made_ranker
 
     def find(self, id: str) -> int | None:
-        """The number of the section with this id."""
-        return next((at for at, section in enumerate(self.sections) if section.id == id), None)
+        """The number of the section with this id, else of the first that has it as a further name."""
+        found = next((at for at, section in enumerate(self.sections) if section.id == id), None)
+        return next((at for at, section in enumerate(self.sections) if id in section.record.get("names", ())), None) if found is None else found
 
 
 # ── sources ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -7934,6 +7948,8 @@ FORMAT_BY_SUFFIX = {
     ".txt": "text", ".text": "text", ".ipynb": "notebook", ".json": "json"}
 READERS: dict[str, Callable[[bytes, Page], Document]] = {
     "html": read_html, "markdown": read_markdown, "rst": read_rst, "text": read_text, "notebook": read_notebook, "json": read_json_doc}
+# Text for models (llmstxt.org): an overview with links, or, where the name says more, many pages in one file. Markdown in spite of the suffix.
+LLMS_TEXT = re.compile(r"llms((?:[-_.](?:full|ctx|small|medium|complete))*)\.(?:txt|md)")
 README_NAMES = frozenset(("readme", "changelog", "changes", "history", "news", "contributing", "authors", "faq", "upgrading", "migration"))
 
 
@@ -7951,6 +7967,8 @@ def detect_format(data: bytes, path: str) -> str | None:
     found = FORMAT_BY_SUFFIX.get(suffix)
     if found == "text" and re.search(rb"^\.\. [a-z:-]+::", data, re.MULTILINE):
         return "rst"
+    if found == "text" and LLMS_TEXT.fullmatch(stem + suffix) and re.search(rb"^# ", head, re.MULTILINE):
+        return "markdown"
     if found is None and (stem in README_NAMES and not suffix):
         return "text"
     return None if found == "json" else found
@@ -7963,8 +7981,18 @@ SKIPPED_FOLDERS = frozenset((
     ".git", ".hg", ".svn", ".tox", ".venv", "venv", "node_modules", "__pycache__", "_static", "_sources", "_images", "_downloads", "_modules", ".doctrees"))
 # Pages that list other pages: what is in them stands elsewhere, and they win every search for a name.
 INDEX_PAGES = frozenset((
-    "genindex", "genindex-all", "py-modindex", "modindex", "search", "index-all", "allclasses", "allclasses-index", "allpackages-index", "overview-tree",
+    "genindex", "genindex-all", "py-modindex", "modindex", "index-all", "allclasses", "allclasses-index", "allpackages-index", "overview-tree",
     "package-tree", "package-use", "constant-values", "serialized-form", "deprecated-list", "help-doc"))
+# What is no page and says what stands on pages, or holds many: file name -> the most bytes it may have.
+MAX_BUNDLE_BYTES = 128 * 1024 * 1024
+SIDE_FILES = {"objects.inv": MAX_BUNDLE_BYTES, "docset.dsidx": MAX_BUNDLE_BYTES, "db.json": MAX_BUNDLE_BYTES, "info.plist": 1024 * 1024}
+# Parts of a docset that hold documentation which is not read.
+UNREAD_FILES = {
+    "tarix.tgz": "pages in a Tarix archive are not read: unpack it into the docset's Contents/Resources",
+    "tarixindex.db": "the index of a Tarix archive is not read",
+    "optimizedindex.dsidx": "an optimised index is not read, docSet.dsidx is"}
+# A page named search.html is one of them where it runs a search: others describe one.
+SEARCH_PAGE = re.compile(rb"searchtools\.js|searchindex\.js|search-page\.js|Search\.loadIndex|id=[\"'](?:search-documentation|fallback)[\"']")
 SECRET_NAMES = frozenset((".env", ".netrc", ".pypirc", ".npmrc", ".htpasswd", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "credentials.json", "secrets.json"))
 # A key with its content; documentation shows the frame alone, or the vendor's own example.
 SECRET_TEXT = re.compile(
@@ -7977,22 +8005,29 @@ class Item:
     path: where it stands in the collection (with '/'; without .gz where it is packed). size: in bytes. read(): its bytes, unpacked.
     stamp: a text that changes when the file does and is known without reading it; '' where there is none.
     url: of a fetched page, where it was at last, else ''. charset: what its HTTP header said, or ''. file: the file on disk that it is, or ''.
+    format: the name in READERS where it is known, else '': then the content tells. within: the path of the file that holds this page, else ''.
     """
 
-    __slots__ = ("charset", "file", "path", "read", "size", "stamp", "url")
+    __slots__ = ("charset", "file", "format", "path", "read", "size", "stamp", "url", "within")
 
-    def __init__(self, path: str, size: int, read: Callable[[], bytes], stamp: str = "", url: str = "", charset: str = "", file: str = "") -> None:
+    def __init__(self, path: str, size: int, read: Callable[[], bytes], stamp: str = "", url: str = "", charset: str = "", file: str = "",
+                 format: str = "", within: str = "") -> None:
         self.path, self.size, self.read, self.stamp, self.url, self.charset, self.file = path, size, read, stamp, url, charset, file
+        self.format, self.within = format, within
 
 
 class Collection:
     """The files below a folder, in an archive, at a URL, or a single one: `items`, and `skipped` as (path, reason) for what was found and left out.
 
     origin: what `open_origin` needs to find it again: {"path"} or {"url"} and what else says how it was read.
+    indexes: (file, format, folder) of the files that name what stands on the pages below a folder, see NAME_READERS. label: (name, version) that
+    the documentation gives itself, '' where it does not. Both are known once the collection is unfolded.
     """
 
     def __init__(self, name: str, origin: Record | None = None) -> None:
         self.name, self.origin = name, origin or {}
+        self.label = ("", "")
+        self.indexes: list[tuple[Item, str, str]] = []
         self.items: list[Item] = []
         self.skipped: list[tuple[str, str]] = []
         self.paths: set[str] = set()
@@ -8002,17 +8037,20 @@ class Collection:
         plain = path[:-3] if path.lower().endswith(".gz") else path
         name = plain.rpartition("/")[2].lower()
         stem, suffix = os.path.splitext(name)
+        most = SIDE_FILES.get(name, MAX_FILE_BYTES)
         reason = ("a secret by its name" if name in SECRET_NAMES else
                   "there twice, packed and unpacked" if plain in self.paths else
-                  f"larger than {MAX_FILE_BYTES // 1048576} MiB" if size > MAX_FILE_BYTES else
+                  f"larger than {most // 1048576} MiB" if size > most else
                   "a list of pages" if stem in INDEX_PAGES and suffix in (".html", ".htm") else
-                  f"not documentation ({suffix or 'no suffix'})" if suffix not in FORMAT_BY_SUFFIX and (suffix or stem not in README_NAMES) else
+                  UNREAD_FILES[name] if name in UNREAD_FILES else
+                  f"not documentation ({suffix or 'no suffix'})" if (
+                      name not in SIDE_FILES and suffix not in FORMAT_BY_SUFFIX and (suffix or stem not in README_NAMES)) else
                   f"more than {MAX_FILES} files" if len(self.items) >= MAX_FILES else "")
         if reason:
             self.skipped.append((path, reason))
             return False
         self.paths.add(plain)
-        self.items.append(Item(plain, size, (lambda: inflate(read(), path, MAX_FILE_BYTES)) if plain != path else read, stamp, file=file))
+        self.items.append(Item(plain, size, (lambda: inflate(read(), path, most)) if plain != path else read, stamp, file=file))
         return True
 
 
@@ -8020,6 +8058,7 @@ def open_collection(path: str) -> Collection:
     """The collection at a path: a folder, an archive (.zip, .whl, .tar, .tar.gz, .tgz, .crate, …) or one file. Raises DocError."""
     collection = open_path(path)
     collection.origin = {"path": os.path.realpath(path)}
+    unfold(collection)
     return collection
 
 
@@ -8051,7 +8090,7 @@ def stamp_of(stat: os.stat_result) -> str:
 
 def read_whole(path: str) -> bytes:
     with open(path, "rb") as file:
-        return file.read(MAX_FILE_BYTES + 1)
+        return file.read(SIDE_FILES.get(os.path.basename(path).lower(), MAX_FILE_BYTES) + 1)
 
 
 def open_folder(root: str) -> Collection:
@@ -8210,7 +8249,7 @@ def open_tar(path: str) -> Collection:
                     file = archive.extractfile(info)
                     if room < 0 or file is None:
                         raise DocError("validation", "index-large", where=path, limit=MAX_INDEX_BYTES)
-                    data, packed = file.read(MAX_FILE_BYTES + 1), name.lower().endswith(".gz")
+                    data, packed = file.read(), name.lower().endswith(".gz")  # at most info.size
                     collection.items[-1].read = lambda data=data, name=name, packed=packed: (  # type: ignore[misc]
                         inflate(data, name, MAX_FILE_BYTES) if packed else data)
             if archive.fileobj is not None:  # tarfile takes a damaged header for the end
@@ -8222,6 +8261,571 @@ def open_tar(path: str) -> Collection:
     except Exception as error:  # tarfile, zlib, bz2 and lzma each have their own
         raise DocError("validation", "index-unreadable", where=path, reason=str(error) or type(error).__name__) from None
     return collection
+
+
+# — files that hold many pages, and files that name what stands on them —
+
+MAX_NAMES = 500000  # of one index
+MAX_NAME_CHARS = 4000  # of one line or name of an index
+MAX_INVENTORY_BYTES = 32 * 1024 * 1024  # unpacked
+MAX_QUERY_STEPS = 20000  # of 100,000 instructions of SQLite each: a hostile index must not keep it busy for ever
+
+
+def unfold(collection: Collection) -> None:
+    """Puts the pages of files that hold many in their place, and takes the files that name what stands on pages out of `items` into `indexes`:
+    DevDocs bundles, Dash docsets, Sphinx inventories, llms-full.txt. What was unfolded before is left as it is."""
+    by_path = {item.path: item for item in collection.items}
+    for path in [path for path in by_path if path.rpartition("/")[2].lower() == "db.json"]:
+        unfold_devdocs(collection, by_path, path[:-len("db.json")])
+    taken: set[str] = set()  # what is read here and is no page
+    for path, item in by_path.items():
+        name = path.rpartition("/")[2].lower()
+        if name == "objects.inv":
+            collection.indexes.append((item, "objects.inv", path[:-len(name)]))
+            label_by_inventory(collection, item)
+        elif name == "docset.dsidx" and path[:-len(name)].endswith("Contents/Resources/"):
+            collection.indexes.append((item, "docSet.dsidx", path[:-len(name)] + "Documents/"))
+            root = path[:-len("Contents/Resources/docSet.dsidx")]
+            label_by_docset(collection, by_path, root)
+            taken |= {root + "Contents/Info.plist", root + "meta.json"}
+        elif not item.format and (match := LLMS_TEXT.fullmatch(name)) and match[1]:
+            unfold_llms(collection, item)
+    taken.update(item.path for item, _, _ in collection.indexes)
+    keep = []
+    for item in collection.items:
+        name = item.path.rpartition("/")[2].lower()
+        if item.path in taken:
+            continue
+        if name in SIDE_FILES and item.format == "" and (name != "db.json" or item.size > MAX_FILE_BYTES):
+            collection.skipped.append((item.path, f"not documentation ({os.path.splitext(name)[1]})"))
+        else:
+            keep.append(item)
+    collection.items[:] = keep
+    strip_docset(collection)
+
+
+def strip_docset(collection: Collection) -> None:
+    """Where there is one docset, the paths of its pages begin below its Documents, unless another file stands there."""
+    folders = {folder for _, format, folder in collection.indexes if format == "docSet.dsidx"}
+    if len(folders) != 1:
+        return
+    folder = folders.pop()
+    pages = [item for item in collection.items if item.path.startswith(folder)]
+    if {item.path for item in collection.items}.isdisjoint(item.path[len(folder):] for item in pages):
+        for item in pages:
+            item.path = item.path[len(folder):]
+        collection.indexes[:] = [(item, format, where[len(folder):] if where.startswith(folder) else where) for item, format, where in collection.indexes]
+
+
+def label_by_inventory(collection: Collection, item: Item) -> None:
+    """Project and version that a Sphinx inventory names, for a collection whose own name has no version."""
+    if "/" in item.path or re.search(r"[-_]v?[0-9]", collection.name):
+        return
+    try:
+        lines = item.read()[:4096].decode("utf-8", "replace").split("\n")
+    except Exception:  # it is read again with the pages, and the fault is reported there
+        return
+    said = [line.partition(":")[2].strip() for line in lines[1:3] if line.startswith(("# Project:", "# Version:"))]
+    if len(said) == 2 and all(map(is_label, said)):
+        collection.label = said[0], said[1]
+
+
+def label_by_docset(collection: Collection, by_path: Mapping[str, Item], root: str) -> None:
+    """The name in a docset's Info.plist, and the version in the meta.json that Zeal keeps beside it."""
+    name = version = ""
+    try:
+        import plistlib
+        found = plistlib.loads(by_path[root + "Contents/Info.plist"].read())
+        name = str(found.get("CFBundleName") or found.get("CFBundleIdentifier") or "")
+    except Exception:  # absent or no property list: the folder's name has to do
+        pass
+    try:
+        version = str(read_json(by_path[root + "meta.json"].read())["version"]).partition("/")[0].strip()
+    except Exception:  # absent or another file of this name
+        pass
+    name = " ".join(name.split()) or re.sub(r"\.docset$", "", root.rstrip("/").rpartition("/")[2] or collection.name)
+    collection.label = name[:60], version if is_label(version) else ""
+
+
+def read_json(data: bytes) -> Any:
+    """The JSON value; raises ValueError."""
+    text = data.decode("utf-8-sig")
+    if text.count("{") + text.count("[") > MAX_VALUES:
+        raise ValueError(f"more than {MAX_VALUES} objects and arrays")
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+# — DevDocs —
+
+def unfold_devdocs(collection: Collection, by_path: Mapping[str, Item], folder: str) -> None:
+    """The pages of the bundle in `folder`: db.json maps paths to HTML, index.json names what stands on them."""
+    index, bundle, meta = (by_path.get(folder + name) for name in ("index.json", "db.json", "meta.json"))
+    if index is None or bundle is None:
+        return
+    titles: dict[str, str] = {}
+    try:
+        for name, place in read_devdocs_index(index.read())[0]:
+            if "#" not in place:
+                titles.setdefault(place, name)
+    except Exception:  # the pages are there without it; the fault is reported where the names are read
+        pass
+    pages: list[tuple[str, int, int]] = []
+    fault = ""
+    try:
+        text = bundle.read().decode("utf-8-sig")
+        pages, fault = list_devdocs_pages(text)
+    except (ValueError, DocError, OSError) as error:
+        fault = str(error)
+    if not pages:
+        return  # it is another file of this name
+    if fault:
+        collection.skipped.append((bundle.path, f"broken after {len(pages)} pages: {fault}"))
+    collection.items[:] = [item for item in collection.items if item is not bundle and item is not index and item is not meta]
+    collection.indexes.append((index, "DevDocs index.json", folder))
+    for key, start, end in pages:
+        path = folder + member_path(key)
+        reason = ("a path that leads out of the bundle" if ".." in key.split("/") or path == folder else
+                  "there twice" if path in collection.paths else
+                  f"larger than {MAX_FILE_BYTES // 1048576} MiB" if end - start > MAX_FILE_BYTES else "")
+        if reason:
+            collection.skipped.append((f"{bundle.path}: {shorten(key, 200)}", reason))
+        else:
+            collection.paths.add(path)
+            collection.items.append(Item(path, end - start, lambda key=key, start=start: devdocs_page(text, start, titles.get(key, "")),  # type: ignore[misc]
+                                         format="html", within=bundle.path))
+    try:
+        said = read_json(meta.read()) if meta else {}
+        name, _, version = str(said.get("slug") or said.get("name") or "").partition("~")
+        version = str(said.get("release") or said.get("version") or version)
+        collection.label = " ".join(name.split())[:60], version if is_label(version) else ""
+    except Exception:  # another file of this name
+        pass
+
+
+def list_devdocs_pages(text: str) -> tuple[list[tuple[str, int, int]], str]:
+    """((path, where its HTML's JSON text starts, where it ends) of each member of a JSON object of texts, '' or what ended the list too early).
+
+    The pages are not kept decoded: a bundle of 100 MB would take three times its size.
+    """
+    from json.decoder import scanstring  # type: ignore[attr-defined,unused-ignore]
+    space = re.compile(r"[ \t\r\n]*")
+    pages: list[tuple[str, int, int]] = []
+
+    def expect(signs: str, at: int) -> int:
+        at = space.match(text, at).end()  # type: ignore[union-attr]
+        if text[at:at + 1] not in signs or at >= len(text):
+            raise ValueError(f"{' or '.join(signs)} is missing at character {at}")
+        return at + 1
+
+    try:
+        at = expect("{", 0)
+        while text[at - 1] != "}":
+            at = expect('"}', at)
+            if text[at - 1] == "}" and not pages:
+                break
+            key, at = scanstring(text, at, False)
+            start = expect('"', expect(":", at))
+            _, end = scanstring(text, start, False)
+            pages.append((key, start, end))
+            at = expect(",}", end)
+    except ValueError as error:
+        return pages, str(error)
+    return pages, ""
+
+
+def devdocs_page(text: str, start: int, title: str) -> bytes:
+    """One page as an HTML document: the bundle holds the main content alone."""
+    from html import escape
+    from json.decoder import scanstring  # type: ignore[attr-defined,unused-ignore]
+    page = f"<!doctype html><title>{escape(title)}</title><main>\n{scanstring(text, start, False)[0]}\n</main>"
+    return page.encode("utf-8", "surrogatepass")
+
+
+# — llms-full.txt —
+
+# The line with which a generator begins a page, by form: of the forms in a file the one that stands there most often is its own.
+LLMS_TAG = re.compile(r"(?:^\s*|</?\w{1,40}>\s*)<(page|doc|document|file)\b((?:\s[^<>]*)?)>")
+LLMS_ATTRIBUTE = re.compile(r"""\b(title|path|src|source|url|href|name)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+LLMS_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+LLMS_RULE = re.compile(r"(-{3,}|={3,})[ \t]*$")
+LLMS_KEY = re.compile(r"""[ \t]*["']?([A-Za-z][\w.-]{0,40})["']?[ \t]*:(?:[ \t]+(.*))?$""")
+LLMS_SOURCE = re.compile(r"(?:Source|URL):[ \t]+(\S+)[ \t]*$")
+LLMS_COMMENT = re.compile(r"<!--\s*(?:source|url|page|file|path)\s*:\s*(?:\[([^\]]*)\]\(([^()\s]+)\)|(\S+))\s*-->[ \t]*$", re.IGNORECASE)
+LLMS_MARK = re.compile(r"<\|[\w-]*page[\w-]*\|>[ \t]*$")
+LLMS_SINGLE = "This file contains all documentation content in a single document"
+LLMS_ADDRESSES = ("url", "source_url", "html", "source", "permalink", "slug", "path", "file", "filename", "page")
+LLMS_HEAD_LINES = 40
+
+
+class Border:
+    """Where a page begins in a file of many. start, body: the places in the file of the border and of the text behind it.
+    title and place ('' where they are not said): what the border says of the page. kept: what goes before the text."""
+
+    __slots__ = ("body", "form", "kept", "place", "start", "title")
+
+    def __init__(self, form: str, start: int, body: int, title: str = "", place: str = "", kept: str = "") -> None:
+        self.form, self.start, self.body, self.title, self.place, self.kept = form, start, body, title, place, kept
+
+
+def llms_borders(text: str) -> list[Border]:
+    """The borders in a file of many pages; none in a code block."""
+    lines = text.split("\n")
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    found: dict[str, list[Border]] = {}
+    fence = ""
+    single = any(line.startswith(LLMS_SINGLE) for line in lines[:200])
+    for at, line in enumerate(lines):
+        match = LLMS_FENCE.match(line)
+        if fence:
+            rest = line[match.end():].strip() if match else ""
+            if match and match[1].startswith(fence) and (not rest or rest.startswith("</")):
+                fence = ""
+            if fence or not rest:
+                continue
+        elif match:
+            fence = match[1]
+            continue
+        for border in llms_border(lines, starts, at, single):
+            borders = found.setdefault(border.form, [])
+            if not borders or border.start >= borders[-1].body:
+                borders.append(border)
+    return max(found.values(), key=len) if found else []
+
+
+def llms_border(lines: Sequence[str], starts: Sequence[int], at: int, single: bool) -> Iterator[Border]:
+    """The border, by each form, that the line is."""
+    line, start = lines[at], starts[at]
+    if "<" in line:
+        for tag in LLMS_TAG.finditer(line):
+            said = {name: first or second for name, first, second in LLMS_ATTRIBUTE.findall(tag[2])}
+            if said or not line[tag.end():].strip():
+                place = next((said[name] for name in ("url", "href", "path", "src", "source", "name") if said.get(name)), "")
+                yield Border("tag", start + tag.start(1) - 1, start + tag.end(), said.get("title", ""), place)
+        comment = LLMS_COMMENT.match(line)
+        if comment:
+            yield Border("comment", start, starts[at + 1], comment[1] or "", comment[2] or comment[3])
+        elif LLMS_MARK.match(line):
+            yield Border("mark", start, starts[at + 1])
+    elif line.startswith("# "):
+        yield from llms_heading(lines, starts, at)
+    elif LLMS_RULE.match(line):
+        border = llms_matter(lines, starts, at)
+        if border:
+            yield border
+        elif single and at + 2 < len(lines) and not lines[at + 1].strip() and lines[at + 2].startswith("## "):
+            yield Border("rule", start, starts[at + 1])
+
+
+def llms_heading(lines: Sequence[str], starts: Sequence[int], at: int) -> Iterator[Border]:
+    """A title that is followed by the page's address, or has it in parentheses."""
+    title = lines[at][2:].strip()
+    for below in range(at + 1, min(at + 3, len(lines))):
+        source = LLMS_SOURCE.match(lines[below])
+        if source and title:
+            yield Border("source", starts[at], starts[below + 1], title, source[1], kept=f"# {title}")
+        if lines[below].strip():
+            break
+    name, _, place = title.rpartition(" (")
+    if name and re.match(r"(?:/|https?://)[^\s()]*\)$", place):
+        yield Border("heading", starts[at], starts[at + 1], name.strip(), place[:-1], kept=f"# {name.strip()}")
+
+
+def llms_matter(lines: Sequence[str], starts: Sequence[int], at: int) -> Border | None:
+    """The page that begins with a rule at line `at`, lines 'key: value' and another rule, or a rule and 'URL: …'; or with the page's path between rules."""
+    rule = lines[at].rstrip()
+    before = lines[at - 1].strip() if at else ""
+    if before and not before.startswith("<") and not LLMS_RULE.match(before):
+        return None  # it underlines a heading
+    said: dict[str, str] = {}
+    for below in range(at + 1, min(at + LLMS_HEAD_LINES, len(lines))):
+        line = lines[below]
+        match = LLMS_KEY.match(line)
+        if LLMS_RULE.match(line) and line[0] == rule[0]:
+            place = place_said(said)
+            kept = "\n".join(lines[at:below + 1]) if rule == line.rstrip() == "---" and "path" not in said else ""
+            return Border("matter", starts[at], starts[below + 1], said.get("title", ""), place, kept) if place or "title" in said else None
+        if match:
+            value = (match[2] or "").strip()
+            quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+            said.setdefault(match[1].lower(), value[1:-1] if quoted else value)
+        elif below == at + 1 and re.fullmatch(r"\S+\.(?:mdx?|rst|txt|html?|ipynb)", line.strip()):
+            said["path"] = line.strip()
+        elif not line.strip():
+            place = place_said(said) if next(iter(said), "") in LLMS_ADDRESSES else ""
+            return Border("address", starts[at], starts[below], said.get("title", ""), place) if place else None
+        elif line[0] not in " \t-#":
+            return None
+    return None
+
+
+def place_said(said: Mapping[str, str]) -> str:
+    """Where a page stands by what is said of it: the first of the usual keys that has one word."""
+    return next((said[name] for name in LLMS_ADDRESSES if said.get(name) and not re.search(r"\s", said[name])), "")
+
+
+def split_llms(text: str) -> list[tuple[str, str, str]]:
+    """(title or '', address or '', Markdown) of each page in a file of many; [] where no border is found. What stands before the first is a page
+    without either."""
+    borders = llms_borders(text)
+    if not borders:
+        return []
+    ends = [*(border.start for border in borders[1:]), len(text)]
+    lead = llms_lead(text[:borders[0].start])
+    return [*([("", "", lead)] if lead.strip() else []), *(llms_page(border, text[border.body:end]) for border, end in zip(borders, ends))]
+
+
+def llms_lead(text: str) -> str:
+    """What stands before the first page, without the tags and the rule that open the pages."""
+    return llms_trim(re.sub(r"(?:</?\w{1,40}>\s{0,100}){1,20}\Z", "", text))
+
+
+def llms_page(border: Border, text: str) -> tuple[str, str, str]:
+    title, place = border.title, border.place
+    if border.form == "tag":
+        text = text.lstrip()
+        while match := re.match(r"\s*<(source|url|title|path)>([^<>]*)</\1>", text[:4000]):
+            title, place = (match[2].strip(), place) if match[1] == "title" else (title, match[2].strip())
+            text = text[match.end():]
+        text = re.sub(r"\A\s*<document_contents?>", "", text).lstrip("\n")
+        head = text[:20000].split("\n")
+        inner = llms_matter(head, [0] * (len(head) + 1), 0) if LLMS_RULE.match(head[0]) else None
+        if inner:
+            title, place = title or inner.title, place or inner.place
+    text = llms_trim(text)
+    if border.form == "source":
+        text = re.sub(rf"\A\s*{re.escape(border.kept)}[ \t]*(?=\n|\Z)", "", text)  # some repeat it
+    if border.kept:
+        text = f"{border.kept}\n{text}"
+    elif title and not re.search(r"^# ", text, re.MULTILINE) and not text.startswith("---\n"):
+        text = f"# {title}\n\n{text.lstrip()}"
+    return title, place, text
+
+
+def llms_trim(text: str) -> str:
+    """A page's text without the end tag and the rule that stand between it and the next page."""
+    closing = max(text.rfind(f"</{name}>") for name in ("page", "doc", "document", "file"))
+    if closing >= 0 and re.fullmatch(r"(?:\s|</?\w{1,40}(?:\s[^<>]{0,400})?>)*", text[closing:]):
+        text = re.sub(r"</document_contents?>\Z", "", text[:closing].rstrip())
+    text = text.rstrip()
+    head, _, last = text.rpartition("\n")
+    return head.rstrip() if LLMS_RULE.match(last) and not head.rpartition("\n")[2].strip() else text
+
+
+def unfold_llms(collection: Collection, item: Item) -> None:
+    """Puts the pages of an llms-full.txt in its place; one in which no borders are found stays a page of its own."""
+    try:
+        if item.size > MAX_FILE_BYTES:
+            return
+        pages = split_llms(markdown_decode(item.read(), item.charset))
+    except Exception:  # it is read again as one page, and the fault is reported there
+        return
+    if not pages:
+        return
+    from urllib.parse import urljoin, urlsplit
+    folder = item.path.rpartition("/")[0]
+    made: list[Item] = []
+    texts: dict[str, str] = {}
+    for number, (title, place, text) in enumerate(pages):
+        try:
+            url = urljoin(item.url, place) if item.url and place else place
+            url = url if url.startswith(("http://", "https://")) else ""
+            name = member_path(urlsplit(place).path) if place else ""
+        except ValueError:  # of a broken address
+            url, name = "", ""
+        if not (title or place or number):
+            path = item.path
+        else:
+            path = "/".join(filter(None, (folder, name or (slug(title) if title else "index" if place else f"page-{number}"))))
+        if path in collection.paths and path != item.path:
+            collection.skipped.append((f"{item.path}: {shorten(place or title, 200)}", "there twice: as a file of its own"))
+            continue
+        base, again = path, 1
+        while path in texts and texts[path] != text:
+            again += 1
+            path = f"{base}-{again}"
+        if path in texts:
+            collection.skipped.append((f"{item.path}: {shorten(place or title, 200)}", "there twice"))
+            continue
+        texts[path] = text
+        data = text.encode("utf-8", "surrogatepass")
+        made.append(Item(path, len(data), lambda data=data: data, item.stamp, url or item.url, format="markdown", within=item.path))  # type: ignore[misc]
+    at = next(number for number, other in enumerate(collection.items) if other is item)
+    collection.items[at:at + 1] = made
+
+
+# — names —
+
+def read_inventory(data: bytes) -> tuple[list[tuple[str, str]], str]:
+    """((name, page#anchor) of each object in a Sphinx inventory, '' or why there may be more). Raises ValueError where it is none."""
+    lines = data.split(b"\n", 4)
+    if lines[0].startswith(b"# Sphinx inventory version 1"):
+        return read_inventory_1(data)
+    if not lines[0].startswith(b"# Sphinx inventory version 2") or len(lines) < 5 or b"zlib" not in lines[3]:
+        raise ValueError("no Sphinx inventory of version 1 or 2")
+    import zlib
+    stream = zlib.decompressobj()
+    fault = ""
+    try:
+        packed = stream.decompress(lines[4], MAX_INVENTORY_BYTES)
+        if not stream.eof:
+            fault = f"more than {MAX_INVENTORY_BYTES // 1048576} MiB unpacked" if stream.unconsumed_tail else "it ends too early"
+    except zlib.error as error:
+        packed, fault = zlib_beginning(lines[4]), f"damaged: {error}"
+    text = packed[:packed.rfind(b"\n") + 1 if fault else len(packed)].decode("utf-8", "replace")  # where it is cut, so is its last line
+    pairs: list[tuple[str, str]] = []
+    for match in re.finditer(r"[^\n]+", text):
+        parts = match[0][:MAX_NAME_CHARS].split(" ")
+        at = next((at for at in range(1, len(parts) - 2) if ":" in parts[at] and re.fullmatch(r"-?[0-9]+", parts[at + 1])), 0)
+        if len(pairs) >= MAX_NAMES:
+            return pairs, f"more than {MAX_NAMES} names"
+        if at and parts[at] not in INVENTORY_PARTS:
+            name, place = " ".join(parts[:at]), parts[at + 2]
+            pairs.append((name, place[:-1] + name if place.endswith("$") else place))
+    return pairs, fault
+
+
+# What these name is a part of the signature of an entry that has a name.
+INVENTORY_PARTS = frozenset(("c:functionParam", "cpp:functionParam", "cpp:templateParam"))
+
+
+def zlib_beginning(data: bytes) -> bytes:
+    """What can be unpacked of damaged data."""
+    import zlib
+    stream, parts, size = zlib.decompressobj(), [], 0
+    try:
+        for at in range(0, len(data), 1024):
+            parts.append(stream.decompress(data[at:at + 1024], MAX_INVENTORY_BYTES - size + 1))
+            size += len(parts[-1])
+            if size > MAX_INVENTORY_BYTES:
+                break
+    except zlib.error:
+        pass  # the end of what is whole
+    return b"".join(parts)
+
+
+def read_inventory_1(data: bytes) -> tuple[list[tuple[str, str]], str]:
+    """Version 1 is plain text: name, type and page, parted by spaces."""
+    pairs = []
+    for row in data.decode("utf-8", "replace").split("\n")[3:]:
+        parts = row[:MAX_NAME_CHARS].strip().split(None, 2)
+        if len(parts) == 3:
+            name, kind, page = parts
+            pairs.append((name, f"{page}#module-{name}" if kind == "mod" else f"{page}#{name}"))
+    return pairs[:MAX_NAMES], f"more than {MAX_NAMES} names" if len(pairs) > MAX_NAMES else ""
+
+
+def read_devdocs_index(data: bytes) -> tuple[list[tuple[str, str]], str]:
+    """((name, page#anchor) of each entry of a DevDocs index.json, '' or what was left out). Raises ValueError where it is none."""
+    found = read_json(data)
+    entries = found.get("entries") if isinstance(found, dict) else None
+    if not isinstance(entries, list):
+        raise ValueError("no DevDocs index: 'entries' is not an array")
+    pairs = [(entry["name"], entry["path"]) for entry in entries if isinstance(entry, dict)
+             and isinstance(entry.get("name"), str) and isinstance(entry.get("path"), str)]
+    broken = len(entries) - len(pairs)
+    return pairs[:MAX_NAMES], f"{broken} entries without name or path" if broken else f"more than {MAX_NAMES} names" if len(pairs) > MAX_NAMES else ""
+
+
+# The tables of a docset's index: as most are written, and as Xcode's Core Data writes them.
+DOCSET_QUERIES = (
+    ("SELECT name, path FROM searchIndex", ("searchIndex",)),
+    ("""SELECT ZTOKENNAME, ZPATH || CASE WHEN coalesce(ZANCHOR, '') = '' THEN '' ELSE '#' || ZANCHOR END FROM ZTOKEN
+        JOIN ZTOKENMETAINFORMATION ON ZTOKEN.ZMETAINFORMATION = ZTOKENMETAINFORMATION.Z_PK
+        JOIN ZFILEPATH ON ZTOKENMETAINFORMATION.ZFILE = ZFILEPATH.Z_PK""", ("ZTOKEN", "ZTOKENMETAINFORMATION", "ZFILEPATH")))
+
+
+def read_docset_index(data: bytes) -> tuple[list[tuple[str, str]], str]:
+    """((name, page#anchor) of each row of a docset's docSet.dsidx, '' or why there may be more). Raises ValueError where it cannot be read.
+
+    SQLite reads files alone: it gets a copy in a temporary one, opened as one that nobody writes.
+    """
+    try:
+        import sqlite3
+    except ImportError:
+        raise ValueError("this Python has no sqlite3: the pages are without the names that it gives them") from None
+    import tempfile
+    if not data.startswith(b"SQLite format 3\0"):
+        raise ValueError("no SQLite database")
+    folder = tempfile.mkdtemp(prefix="doctrove-")
+    path = os.path.join(folder, "docSet.dsidx")
+    try:
+        with open(path, "wb") as file:
+            file.write(data)
+        from urllib.request import pathname2url
+        connection = sqlite3.connect(f"file:{pathname2url(path)}?mode=ro&immutable=1", uri=True)
+        try:
+            return query_docset(connection)
+        except (sqlite3.Error, OverflowError) as error:
+            raise ValueError(f"SQLite: {error}") from None
+        finally:
+            connection.close()
+    finally:
+        try:
+            os.remove(path)
+        except OSError:
+            pass  # it was never made
+        os.rmdir(folder)
+
+
+def query_docset(connection: Any) -> tuple[list[tuple[str, str]], str]:
+    steps = count(1)
+    connection.set_progress_handler(lambda: next(steps) > MAX_QUERY_STEPS, 100000)
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")
+    tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}  # a view could run for ever
+    query = next((query for query, needed in DOCSET_QUERIES if tables.issuperset(needed)), None)
+    if query is None:
+        raise ValueError("neither a table searchIndex nor Core Data's ZTOKEN")
+    rows: list[tuple[Any, Any]] = []
+    fault = ""
+    try:
+        for row in connection.execute(query):
+            if len(rows) >= MAX_NAMES:
+                fault = f"more than {MAX_NAMES} names"
+                break
+            rows.append(row)
+    except Exception as error:  # sqlite3.Error: what a damaged file gave before is whole
+        if not rows:
+            raise
+        fault = f"damaged after {len(rows)} names: {error}"
+    pairs = [(name[:MAX_NAME_CHARS], re.sub(r"<dash_entry_[^<>]*>", "", place[:MAX_NAME_CHARS])) for name, place in rows
+             if isinstance(name, str) and isinstance(place, str)]
+    return pairs, fault
+
+
+NAME_READERS: dict[str, Callable[[bytes], tuple[list[tuple[str, str]], str]]] = {
+    "objects.inv": read_inventory, "DevDocs index.json": read_devdocs_index, "docSet.dsidx": read_docset_index}
+PAGE_PIECE = re.compile(r"<[^<>]*>|[^<>\s][^<>]*")
+PAGE_ANCHOR = re.compile(r"""(?<![\w-])(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+
+
+def anchors_around(text: str, known: Mapping[str, Any]) -> dict[str, tuple[str, bool]]:
+    """anchor -> (the one of `known` whose section it stands in, or '' above the first; whether nothing but tags is between the two), for each
+    anchor of an HTML page that is not known."""
+    from html import unescape
+    found: dict[str, tuple[str, bool]] = {}
+    waiting: list[str] = []  # anchors with no text after them yet
+    current, fresh = "", False  # the last known anchor, and whether no text has come since
+    for match in PAGE_PIECE.finditer(text):
+        piece = match[0]
+        if piece[0] != "<":
+            for anchor in waiting:
+                found.setdefault(anchor, (current, fresh))
+            waiting, fresh = [], False
+        elif "id" in piece or "name" in piece:
+            for one, two, three in PAGE_ANCHOR.findall(piece):
+                anchor = unescape(one or two or three)
+                if anchor in known and anchor:
+                    for other in waiting:
+                        found.setdefault(other, (anchor, True))
+                    waiting, current, fresh = [], anchor, True
+                elif anchor:
+                    waiting.append(anchor)
+    for anchor in waiting:
+        found.setdefault(anchor, (current, fresh))
+    return found
 
 
 # ── sections ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -8259,7 +8863,8 @@ class SectionMaker:
     def add(self, document: Document, path: str, url: str = "") -> int:
         """Adds the sections of a document that stands at `path` in its collection, or was fetched from `url`. Returns how many there are."""
         first = len(self.records)
-        stem = os.path.splitext(path)[0]
+        stem, suffix = os.path.splitext(path)
+        stem = stem if url or suffix.lower() in FORMAT_BY_SUFFIX else path  # a bundle's 'os.path' has no suffix
         stem = stem[:-len("/index")] if stem.endswith("/index") else stem
         title = clean_line(document.title) or stem.rpartition("/")[2] or path
         blocks = document.blocks
@@ -8356,8 +8961,9 @@ def read_item(item: Item, by_path: Mapping[str, Item], known: str) -> Reading:
         digest = sha256_hex(data)
         if digest == known:
             return Reading("", digest, len(data))
-        name = detect_format(data, item.path)
-        reason = ("a secret by its content" if SECRET_TEXT.search(data) else "no documentation in it that we read" if name is None else
+        name = item.format or detect_format(data, item.path)
+        reason = ("a list of pages" if item.path.lower().endswith(("search.html", "search.htm")) and SEARCH_PAGE.search(data) else
+                  "a secret by its content" if SECRET_TEXT.search(data) else "no documentation in it that we read" if name is None else
                   "empty" if not data.strip(b"\xef\xbb\xbf\0 \t\r\n") else "")
         if reason or name is None:
             return Reading(reason, digest, len(data))
@@ -8511,9 +9117,10 @@ def import_collection(collection: Collection, watch: Watch = do_nothing, known: 
             changes["changed" if old else "added"].append(item.path)
     watch(len(collection.items), len(collection.items))
     changes["removed"] = sorted(before.keys() - {document["path"] for document in documents})
+    names = place_all_names(collection, documents, maker.records, by_path, skipped, changes)
     volume = {"summary": "", "sections": maker.records, "documents": documents}
     return Import(volume, {**count_skipped(skipped), "documents": len(documents), "sections": len(maker.records),
-                           "addressesModel": sum(1 for record in maker.records if record.get("addressesModel"))}, changes)
+                           "names": names, "addressesModel": sum(1 for record in maker.records if record.get("addressesModel"))}, changes)
 
 
 def count_skipped(skipped: Sequence[tuple[str, str]]) -> Record:
@@ -8521,6 +9128,114 @@ def count_skipped(skipped: Sequence[tuple[str, str]]) -> Record:
     reasons = Counter(reason for _, reason in skipped)
     return {"skipped": len(skipped), "skippedReasons": dict(reasons.most_common()),
             "skippedFiles": [{"path": path, "reason": reason} for path, reason in skipped]}
+
+
+def place_all_names(collection: Collection, documents: Sequence[Record], records: Sequence[Record], by_path: Mapping[str, Item],
+                    skipped: list[tuple[str, str]], changes: Record) -> list[Record]:
+    """As `place_names`, for sections that may have names of an earlier import: those go, and a page whose names are others is a changed one."""
+    before = {record["id"]: record.pop("names", None) for record in records}
+    report = place_names(collection.indexes, documents, records, by_path, skipped)
+    other = {record["doc"] for record in records if record.get("names") != before[record["id"]]}.difference(changes["added"], changes["changed"])
+    changes["changed"] += sorted(other)
+    changes["unchanged"] -= len(other)
+    return report
+
+
+def place_names(indexes: Sequence[tuple[Item, str, str]], documents: Sequence[Record], records: Sequence[Record], by_path: Mapping[str, Item],
+                skipped: list[tuple[str, str]]) -> list[Record]:
+    """Gives the sections the names under which indexes know them, as `names`. What is wrong with an index is noted in `skipped`.
+
+    Returns for each index {path, format, names, placed, near, missing, examples}: how many names it has, how many stand at a section's own anchor, how
+    many in the section or on the page around theirs, and how many of what they name is not there, with the first of them.
+    """
+    report = []
+    pages = {document["path"]: PageNames(document) for document in documents} if indexes else {}
+    for record in records if indexes else ():
+        pages[record["doc"]].add(record)
+    for item, format, folder in indexes:
+        try:
+            pairs, fault = NAME_READERS[format](item.read())
+        except Exception as error:  # an index that cannot be read costs no page
+            skipped.append((item.path, str(error) or type(error).__name__))
+            continue
+        if fault:
+            skipped.append((item.path, f"only {len(pairs)} names of it are read: {fault}"))
+        row: Record = {"path": item.path, "format": format, "names": len(pairs), "placed": 0, "near": 0, "missing": 0, "examples": []}
+        report.append(row)
+        for name, place in pairs:
+            target, _, anchor = place.partition("#")
+            page = find_page(pages, folder, target)
+            how = page.place(clean_line(name)[:MAX_LABEL], anchor, by_path) if page else "missing"
+            row[how] += 1
+            if how == "missing" and len(row["examples"]) < 10:
+                row["examples"].append(f"{shorten(clean_line(name), 100)} ({shorten(clean_line(place), 200)})")
+    return report
+
+
+def find_page(pages: Mapping[str, PageNames], folder: str, target: str) -> PageNames | None:
+    """The page that an index means; None where it is none of the collection's."""
+    import posixpath
+    from urllib.parse import unquote
+    if target in pages and not folder:
+        return pages[target]
+    for name in dict.fromkeys((target, unquote(target))):
+        path = posixpath.normpath(folder + name) if folder + name else "."
+        for candidate in (path, f"{path}/index.html", f"{path}.html") if path != "." else ("index.html", "index"):
+            if candidate in pages:
+                return pages[candidate]
+    return None
+
+
+class PageNames:
+    """The sections of one document by their anchors, to be given names."""
+
+    __slots__ = ("around", "document", "first", "place_length", "sections", "seen")
+
+    def __init__(self, document: Record) -> None:
+        self.document = document
+        self.place_length = len(document.get("url") or document["path"]) + 1
+        self.sections: dict[str, Record] = {}
+        self.first: Record | None = None
+        self.around: dict[str, tuple[str, bool]] | None = None  # of anchors without a section, made when one is asked for
+        self.seen: set[tuple[str, str]] = set()
+
+    def add(self, record: Record) -> None:
+        from urllib.parse import unquote
+        anchor = record["path"][self.place_length:]
+        self.first = self.first or record
+        if anchor:
+            self.sections.setdefault(anchor, record)
+            self.sections.setdefault(unquote(anchor), record)
+
+    def place(self, name: str, anchor: str, by_path: Mapping[str, Item]) -> str:
+        """Gives `name` to the section at `anchor`: 'placed' or, to the one around it, 'near'; 'missing' where there is none."""
+        from urllib.parse import unquote
+        if self.first is None or not name.strip():
+            return "missing"
+        plain = unquote(anchor)
+        record = self.sections.get(anchor) or self.sections.get(plain) or (None if anchor else self.first)
+        how = "placed"
+        if record is None:
+            if self.around is None:
+                self.around = self.read_anchors(by_path)
+            found = self.around.get(anchor) or self.around.get(plain) or ("", False)
+            record, how = self.sections.get(found[0], self.first), "placed" if found[1] else "near"
+        key = (record["id"], name)
+        if name != record["id"] and key not in self.seen:
+            self.seen.add(key)
+            record.setdefault("names", []).append(name)
+        return how
+
+    def read_anchors(self, by_path: Mapping[str, Item]) -> dict[str, tuple[str, bool]]:
+        item = by_path.get(self.document["path"])
+        if item is None or self.document["format"] != "html":
+            return {}
+        from urllib.parse import unquote
+        try:
+            found = anchors_around(html_decode(item.read(), item.charset), self.sections)
+        except Exception:  # it vanished since it was read
+            return {}
+        return {**{unquote(anchor): where for anchor, where in found.items() if "%" in anchor}, **found}
 
 
 def read_beside(by_path: Mapping[str, Item], path: str, other: str) -> bytes | None:
@@ -8688,7 +9403,11 @@ DEVICE_NAMES = frozenset(("con", "prn", "aux", "nul", *(f"{name}{number}" for na
 
 
 def guess_name(collection: Collection) -> tuple[str, str]:
-    """(id, version) for a collection nobody named, from a name such as 'flask-2.2'; the version 'unversioned' where it has none."""
+    """(id, version) for a collection nobody named: what the documentation says of itself, else from a name such as 'flask-2.2'; the version
+    'unversioned' where there is none."""
+    name, version = collection.label
+    if name:
+        return slug(name), version or "unversioned"
     match = re.fullmatch(r"(.+?)[-_]v?([0-9]+(?:\.[0-9A-Za-z]+)*)(?:[-.](?:py3|none|any|tar).*)?", collection.name)
     return (slug(match.group(1)), match.group(2)) if match else (slug(collection.name), "unversioned")
 
@@ -8850,6 +9569,7 @@ def trim_report(report: Record, most: int = 50) -> Record:
 
 def render_import(report: Record, lang: str) -> str:
     lines = [say(lang, "import-done", **{name: report[name] for name in ("repo", "version", "documents", "sections", "seconds", "root")})]
+    lines += [say(lang, "import-names", **{name: row[name] for name in ("path", "names", "placed", "near", "missing")}) for row in report["names"]]
     if report["documentsBeside"]:
         lines += ["", say(lang, "import-beside", count=report["documentsBeside"])]
     if report["skipped"]:
