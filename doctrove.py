@@ -1588,7 +1588,7 @@ class Section:
     def labels(self) -> str:
         """The id and, behind spaces, what else names the section."""
         names = self.record.get("names")
-        return " ".join((self.id, *(name for name in names if name not in self.id))) if names else self.id
+        return " ".join((self.id, *(name for name in names if name not in self.id and name != self.heading))) if names else self.id
 
 
 def slug(heading: str) -> str:
@@ -8319,15 +8319,15 @@ def strip_docset(collection: Collection) -> None:
 
 def label_by_inventory(collection: Collection, item: Item) -> None:
     """Project and version that a Sphinx inventory names, for a collection whose own name has no version."""
-    if "/" in item.path or re.search(r"[-_]v?[0-9]", collection.name):
-        return
+    if not re.fullmatch(r"(?:(?:[^/]+/)?Contents/Resources/Documents/)?objects\.inv", item.path) or re.search(r"[-_]v?[0-9]", collection.name):
+        return  # it names a part of the collection, or less than is known
     try:
         lines = item.read()[:4096].decode("utf-8", "replace").split("\n")
     except Exception:  # it is read again with the pages, and the fault is reported there
         return
     said = [line.partition(":")[2].strip() for line in lines[1:3] if line.startswith(("# Project:", "# Version:"))]
     if len(said) == 2 and all(map(is_label, said)):
-        collection.label = said[0], said[1]
+        collection.label = collection.label[0] or said[0], collection.label[1] or said[1]
 
 
 def label_by_docset(collection: Collection, by_path: Mapping[str, Item], root: str) -> None:
@@ -8344,7 +8344,7 @@ def label_by_docset(collection: Collection, by_path: Mapping[str, Item], root: s
     except Exception:  # absent or another file of this name
         pass
     name = " ".join(name.split()) or re.sub(r"\.docset$", "", root.rstrip("/").rpartition("/")[2] or collection.name)
-    collection.label = name[:60], version if is_label(version) else ""
+    collection.label = name[:60], version if is_label(version) else collection.label[1]
 
 
 def read_json(data: bytes) -> Any:
