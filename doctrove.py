@@ -8005,15 +8005,15 @@ class Item:
     path: where it stands in the collection (with '/'; without .gz where it is packed). size: in bytes. read(): its bytes, unpacked.
     stamp: a text that changes when the file does and is known without reading it; '' where there is none.
     url: of a fetched page, where it was at last, else ''. charset: what its HTTP header said, or ''. file: the file on disk that it is, or ''.
-    format: the name in READERS where it is known, else '': then the content tells. within: the path of the file that holds this page, else ''.
+    format: the name in READERS where it is known, else '': then the content tells.
     """
 
-    __slots__ = ("charset", "file", "format", "path", "read", "size", "stamp", "url", "within")
+    __slots__ = ("charset", "file", "format", "path", "read", "size", "stamp", "url")
 
     def __init__(self, path: str, size: int, read: Callable[[], bytes], stamp: str = "", url: str = "", charset: str = "", file: str = "",
-                 format: str = "", within: str = "") -> None:
+                 format: str = "") -> None:
         self.path, self.size, self.read, self.stamp, self.url, self.charset, self.file = path, size, read, stamp, url, charset, file
-        self.format, self.within = format, within
+        self.format = format
 
 
 class Collection:
@@ -8395,7 +8395,7 @@ def unfold_devdocs(collection: Collection, by_path: Mapping[str, Item], folder: 
         else:
             collection.paths.add(path)
             collection.items.append(Item(path, end - start, lambda key=key, start=start: devdocs_page(text, start, titles.get(key, "")),  # type: ignore[misc]
-                                         format="html", within=bundle.path))
+                                         format="html"))
     try:
         said = read_json(meta.read()) if meta else {}
         name, _, version = str(said.get("slug") or said.get("name") or "").partition("~")
@@ -8635,11 +8635,9 @@ def unfold_llms(collection: Collection, item: Item) -> None:
             name = member_path(urlsplit(place).path) if place else ""
         except ValueError:  # of a broken address
             url, name = "", ""
-        if not (title or place or number):
-            path = item.path
-        else:
-            path = "/".join(filter(None, (folder, name or (slug(title) if title else "index" if place else f"page-{number}"))))
-        if path in collection.paths and path != item.path:
+        lead = "" if title or place or number else os.path.splitext(item.path)[0]  # what stands before the first page
+        path = lead or "/".join(filter(None, (folder, name or (slug(title) if title else "index" if place else f"page-{number}"))))
+        if path in collection.paths:
             collection.skipped.append((f"{item.path}: {shorten(place or title, 200)}", "there twice: as a file of its own"))
             continue
         base, again = path, 1
@@ -8651,7 +8649,7 @@ def unfold_llms(collection: Collection, item: Item) -> None:
             continue
         texts[path] = text
         data = text.encode("utf-8", "surrogatepass")
-        made.append(Item(path, len(data), lambda data=data: data, item.stamp, url or item.url, format="markdown", within=item.path))  # type: ignore[misc]
+        made.append(Item(path, len(data), lambda data=data: data, item.stamp, url or item.url, format="markdown"))  # type: ignore[misc]
     at = next(number for number, other in enumerate(collection.items) if other is item)
     collection.items[at:at + 1] = made
 
@@ -10510,7 +10508,7 @@ READ: Record = {**ROW, "doc": TEXT, "verified": FLAG, "verification": object_sch
 READ_OPTIONAL = ("doc", "verification", "addressesModel", "omittedChars", "next")
 CHANGED: Record = {"type": "array", "items": object_schema({"id": TEXT, "title": TEXT, "path": TEXT, "was": TEXT, "diff": TEXT}, ("was", "diff"))}
 REPORT = object_schema({"repo": TEXT, "version": TEXT, "root": TEXT, "docs": COUNT, "sections": COUNT, "doc": TEXT, "title": TEXT, "documentsBeside": COUNT,
-                        "addressesModel": COUNT, "skipped": COUNT, "skippedReasons": OBJECT,
+                        "addressesModel": COUNT, "names": ARRAY, "skipped": COUNT, "skippedReasons": OBJECT,
                         "skippedFiles": {"type": "array", "items": object_schema({"path": TEXT, "reason": TEXT})}, "skippedFilesOmitted": COUNT,
                         "seconds": NUMBER}, ("doc", "title", "skippedFilesOmitted"))
 

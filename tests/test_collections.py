@@ -147,11 +147,12 @@ class LlmsTexts(Case):
                          [("guide/a.md", "https://x.dev/guide/a.md"), ("guide/b.md", "https://x.dev/guide/b.md")])
 
     def test_unfolding_twice_changes_nothing(self):
-        collection = doctrove.open_collection(put(make_folder(self), {"llms-full.txt": "Lead.\n\n# A\nSource: /a\n\nx\n", **devdocs({"os": "<h1>os</h1>"}, [])}))
+        files = {"llms-full.txt": "Lead.\n\n# A\nSource: /a\n\nx\n", **devdocs({"os": "<h1>os</h1>"}, [])}
+        collection = doctrove.open_collection(put(make_folder(self), files))
         before = [(item.path, item.format) for item in collection.items], list(collection.indexes), list(collection.skipped)
         doctrove.unfold(collection)
         self.assertEqual(([(item.path, item.format) for item in collection.items], collection.indexes, collection.skipped), before)
-        self.assertEqual([path for path, _ in before[0]], ["llms-full.txt", "a", "os"])
+        self.assertEqual([path for path, _ in before[0]], ["llms-full", "a", "os"])
 
     def test_a_file_without_borders_is_one_page(self):
         done = self.imported({"llms-full.txt": "# One\n\nText.\n\n---\n\n# Two\n\nText.\n"})
@@ -173,7 +174,7 @@ class LlmsTexts(Case):
         self.assertEqual([document["path"] for document in done.volume["documents"]], ["etc/passwd", "b", "c"])
 
     def test_hostile_text_takes_no_longer_than_its_length(self):
-        for sign in ("# a\nSource: ", "---\n", "---\nurl: x\n", "```\n", "```a\n", "<doc ", "<page>\n", "</a>", "# a (", " ", "`", "-", "<!-- source:", "# " + " ",
+        for sign in ("# a\nSource: ", "---\n", "---\nurl: x\n", "```\n", "```a\n", "<doc ", "<page>\n", "</a>", "# a (", " ", "`", "-", "<!-- source:",
                      "</doc>", "<source></source>", "---\na: b\n"):
             with self.subTest(sign):
                 text, started = sign * (1000000 // len(sign)), time.process_time()
@@ -301,7 +302,8 @@ class Docsets(Case):
             ("CREATE TABLE ZTOKEN(Z_PK INTEGER, ZTOKENNAME TEXT, ZTOKENTYPE INTEGER, ZMETAINFORMATION INTEGER)", ()),
             ("CREATE TABLE ZTOKENMETAINFORMATION(Z_PK INTEGER, ZANCHOR TEXT, ZFILE INTEGER)", ()), ("CREATE TABLE ZFILEPATH(Z_PK INTEGER, ZPATH TEXT)", ()),
             ("INSERT INTO ZTOKEN VALUES (?, ?, ?, ?)", [(1, "os", 1, 1), (2, "getcwd", 1, 2)]),
-            ("INSERT INTO ZTOKENMETAINFORMATION VALUES (?, ?, ?)", [(1, None, 1), (2, "os.getcwd", 1)]), ("INSERT INTO ZFILEPATH VALUES (1, 'library/os.html')", ())])
+            ("INSERT INTO ZTOKENMETAINFORMATION VALUES (?, ?, ?)", [(1, None, 1), (2, "os.getcwd", 1)]),
+            ("INSERT INTO ZFILEPATH VALUES (1, 'library/os.html')", ())])
         done = self.imported(docset(index))
         self.assertEqual(self.names(done), {"library/os.html#module-os": ["os"], "library/os.html#os.getcwd": ["getcwd"]})
 
@@ -314,7 +316,8 @@ class Docsets(Case):
     def test_an_index_that_cannot_be_read_costs_the_names_alone(self):
         endless = [("CREATE VIEW searchIndex AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x AS name, x AS path FROM n", ())]
         other = [("CREATE TABLE searchIndex(other TEXT)", ())]
-        for label, index in (("text", b"not a database"), ("empty", b""), ("cut", search_index(self.ROWS)[:100]), ("noise", b"SQLite format 3\0" + b"\xff" * 5000),
+        for label, index in (("text", b"not a database"), ("empty", b""), ("cut", search_index(self.ROWS)[:100]),
+                             ("noise", b"SQLite format 3\0" + b"\xff" * 5000),
                              ("no table", database([("CREATE TABLE x(y)", ())])), ("a view", database(endless)), ("other columns", database(other))):
             with self.subTest(label):
                 done = self.imported(docset(index))
@@ -343,7 +346,8 @@ class Docsets(Case):
 
     def test_what_is_not_read_of_a_docset_is_named(self):
         base = "Python.docset/Contents/Resources/"
-        done = self.imported(docset(search_index(self.ROWS), extra={base + "tarix.tgz": b"x", base + "tarixIndex.db": b"x", base + "optimizedIndex.dsidx": b"x"}))
+        extra = {base + "tarix.tgz": b"x", base + "tarixIndex.db": b"x", base + "optimizedIndex.dsidx": b"x"}
+        done = self.imported(docset(search_index(self.ROWS), extra=extra))
         reasons = self.reasons(done)
         self.assertIn("Tarix", reasons[base + "tarix.tgz"])
         self.assertIn("optimised", reasons[base + "optimizedIndex.dsidx"])
@@ -360,7 +364,8 @@ class WithoutSqlite(Case):
 
 class Inventories(Case):
 
-    ROWS = ["os py:module 0 library/os.html#module-$ -", "os.getcwd py:function 1 library/os.html#$ -", "os-label std:label -1 library/os.html#os-label The os module",
+    ROWS = ["os py:module 0 library/os.html#module-$ -", "os.getcwd py:function 1 library/os.html#$ -",
+            "os-label std:label -1 library/os.html#os-label The os module",
             "library/os std:doc -1 library/os.html os", "a paragraph std:term -1 library/os.html#para -", "inner std:label -1 library/os.html#inside Inner",
             "unknown anchor std:label -1 library/os.html#nowhere -", "gone py:function 1 library/gone.html#$ -",
             "getcwd.path c:functionParam 1 library/os.html#os.getcwd -"]
@@ -377,7 +382,8 @@ class Inventories(Case):
         self.assertEqual(doctrove.guess_name(self.collection), ("python", "3.11"))
 
     def test_version_1(self):
-        done = self.imported({"objects.inv": inventory(["os mod library/os.html", "os.getcwd function library/os.html", "x", "a b c d"], 1), "library/os.html": PAGE})
+        rows = ["os mod library/os.html", "os.getcwd function library/os.html", "x", "a b c d"]
+        done = self.imported({"objects.inv": inventory(rows, 1), "library/os.html": PAGE})
         self.assertEqual((self.row(done)["placed"], self.row(done)["missing"]), (2, 1))
 
     def test_pages_below_the_inventory_and_pages_that_are_folders(self):
@@ -440,7 +446,8 @@ class Inventories(Case):
 
     def test_the_report_is_shown(self):
         row = {"path": "objects.inv", "format": "objects.inv", "names": 8, "placed": 4, "near": 3, "missing": 1, "examples": []}
-        report = {"repo": "x", "version": "1", "documents": 1, "sections": 2, "seconds": 1, "root": "/r", "skipped": 0, "addressesModel": 0, "names": [row]}
+        report = {"repo": "x", "version": "1", "documents": 1, "sections": 2, "seconds": 1, "root": "/r", "skipped": 0, "addressesModel": 0, "names": [row],
+                  "documentsBeside": 0}
         self.assertIn("objects.inv: 8 names, 4 at their section", doctrove.render_import(report, "en"))
         self.assertIn("8 个名称", doctrove.render_import(report, "zh"))
 

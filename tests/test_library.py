@@ -183,7 +183,8 @@ class Folders(Case):
         self.assertEqual(set(skipped), {".git/", "node_modules/", "__pycache__/", "_static/", "_sources/", ".venv/", ".hidden/", "docs/.cache/"})
 
     def test_lists_of_pages_are_left_out(self):
-        documents, skipped = self.folder_taken({"genindex.html": "<p>x</p>", "py-modindex.html": "<p>x</p>", "search.html.gz": gzip.compress(b'<script src="searchindex.js"></script>'),
+        search = gzip.compress(b'<script src="searchindex.js"></script>')
+        documents, skipped = self.folder_taken({"genindex.html": "<p>x</p>", "py-modindex.html": "<p>x</p>", "search.html.gz": search,
                                                 "search.md": page("Search")})
         self.assertEqual(documents, {"search.md"})
         self.assertEqual(set(skipped.values()), {"a list of pages"})
