@@ -1,10 +1,12 @@
 """Collections beyond plain folders: files of many pages, bundles and docsets, and the names that indexes give to sections."""
 from __future__ import annotations
 
+import html
 import io
 import json
 import os
 import plistlib
+import re
 import sys
 import tarfile
 import tempfile
@@ -450,6 +452,45 @@ class Inventories(Case):
                   "documentsBeside": 0}
         self.assertIn("objects.inv: 8 names, 4 at their section", doctrove.render_import(report, "en"))
         self.assertIn("8 个名称", doctrove.render_import(report, "zh"))
+
+
+class Libraries(Case):
+    """What was unfolded goes into a library, is found there by its names and holds against its source."""
+
+    def test_pages_of_bundles_are_verified_against_the_file_that_holds_them(self):
+        bundle = {f"bundle/{path}": text for path, text in devdocs(DevDocs.PAGES, DevDocs.ENTRIES).items()}
+        files = {"llms-full.txt": "Lead.\n\n# A\nSource: /a\n\nx\n", **bundle}
+        folder, root = put(make_folder(self), files), os.path.join(make_folder(self), "library")
+        doctrove.import_source(folder, "python", "3.11", root)
+        catalog = doctrove.Catalog(doctrove.load_settings({"root": [root]}, {}))
+        answer = catalog.extract("python", "3.11", "#os.getcwd()", 1, 7000)
+        self.assertEqual([section["id"] for section in answer["sections"]], ["os.getcwd"])
+        library = doctrove.Library(root)
+        volume = doctrove.Volume(library.volume(library.find("python"), "3.11"))
+        paths = [document["path"] for document in volume.documents]
+        self.assertEqual(paths, ["llms-full", "a", "bundle/library/os", "bundle/library/os.path"])
+        self.assertEqual(doctrove.source_states(volume, paths), dict.fromkeys(paths, "match"))
+
+
+def sphinx_folders():
+    places = os.environ.get("DOCTROVE_SPHINX_DOCS", "").split(os.pathsep)
+    return [place for place in places if os.path.isfile(os.path.join(place, "objects.inv"))]
+
+
+class RealDocumentation(Case):
+
+    @unittest.skipUnless(sphinx_folders(), "DOCTROVE_SPHINX_DOCS names no folder with an objects.inv")
+    def test_what_an_inventory_names_and_a_page_defines_is_a_section_of_that_name(self):
+        for folder in sphinx_folders():
+            done = self.imported_from(folder)
+            known = {(record["path"], name) for record in done.volume["sections"] for name in (record["id"], *record.get("names", ()))}
+            defined = {}
+            for item in self.collection.items:
+                for anchor in re.findall(r'<dt\b[^>]*\bid="([^"]*)"', item.read().decode("utf-8", "replace")):
+                    defined[f"{item.path}#{html.unescape(anchor)}"] = True
+            with open(os.path.join(folder, "objects.inv"), "rb") as file:
+                wanted = [(place, name) for name, place in doctrove.read_inventory(file.read())[0] if place in defined]
+            self.assertGreaterEqual(len(known.intersection(wanted)), 0.99 * len(set(wanted)), folder)
 
 
 class SearchPages(Case):
