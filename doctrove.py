@@ -8317,9 +8317,15 @@ def strip_docset(collection: Collection) -> None:
         collection.indexes[:] = [(item, format, where[len(folder):] if where.startswith(folder) else where) for item, format, where in collection.indexes]
 
 
+def split_name(name: str) -> tuple[str, str]:
+    """(name, version or '') of a folder or archive named like 'flask-2.2'."""
+    match = re.fullmatch(r"(.+?)[-_]v?([0-9]+(?:\.[0-9A-Za-z]+)*)(?:[-.](?:py3|none|any|tar).*)?", name)
+    return (match.group(1), match.group(2)) if match else (name, "")
+
+
 def label_by_inventory(collection: Collection, item: Item) -> None:
     """Project and version that a Sphinx inventory names, for a collection whose own name has no version."""
-    if not re.fullmatch(r"(?:(?:[^/]+/)?Contents/Resources/Documents/)?objects\.inv", item.path) or re.search(r"[-_]v?[0-9]", collection.name):
+    if not re.fullmatch(r"(?:(?:[^/]+/)?Contents/Resources/Documents/)?objects\.inv", item.path) or split_name(collection.name)[1]:
         return  # it names a part of the collection, or less than is known
     try:
         lines = item.read()[:4096].decode("utf-8", "replace").split("\n")
@@ -9406,8 +9412,8 @@ def guess_name(collection: Collection) -> tuple[str, str]:
     name, version = collection.label
     if name:
         return slug(name), version or "unversioned"
-    match = re.fullmatch(r"(.+?)[-_]v?([0-9]+(?:\.[0-9A-Za-z]+)*)(?:[-.](?:py3|none|any|tar).*)?", collection.name)
-    return (slug(match.group(1)), match.group(2)) if match else (slug(collection.name), "unversioned")
+    name, version = split_name(collection.name)
+    return slug(name), version or "unversioned"
 
 
 def is_within(path: str, folder: str) -> bool:

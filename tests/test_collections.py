@@ -80,7 +80,7 @@ class Case(unittest.TestCase):
     maxDiff = None
 
     def imported(self, files):
-        return self.imported_from(put(make_folder(self), files))
+        return self.imported_from(put(os.path.join(make_folder(self), "html"), files))
 
     def imported_from(self, path):
         """What came of importing it; the volume must be a valid one whose sections add up."""
