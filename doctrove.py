@@ -13,7 +13,7 @@ The module reads from top to bottom as the data flows, and each room uses only t
     sources     where bytes come from: bundled, folder, file, zip
     remote      indexes at URLs: fetched, cached, revalidated, within limits
     catalog     the sources merged: lookup, releases, extract
-    importers   what a document is made of; html, markdown, restructuredtext, json documents: one format each, bytes -> document
+    importers   what a document is made of; html, markdown, restructuredtext, man pages, json documents: one format each, bytes -> document
     collections folders, archives and files of documentation, and which format each file has
     sections    documents -> sections; a collection imported into a volume
     library     the writable folder of imported volumes (--root)
@@ -7534,6 +7534,1660 @@ def read_rst(data: bytes, page: Page) -> Document:
     return Document(next((block.text for block in blocks if block.kind == "heading"), ""), blocks)
 
 
+# ── man pages ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+# How deep macros call each other and strings name each other, and how deep lists stand in each other; pages need about 5.
+ROFF_DEEPEST, ROFF_NESTED = 40, 24
+# What macros, strings, loops and .so may add to a page: lines, rounds and characters. Definitions can double each other.
+ROFF_STEPS, ROFF_ROUNDS, ROFF_CHARACTERS, ROFF_FILES = 100_000, 5_000, 2_000_000, 8
+
+# Marks inside of text that is read: a font follows \1; \2 a move to the left; \3 the text goes on without a space; \4 no space here;
+# \5 text \6 address \7 a link; \10 the border of a table's cells. The input holds none of them.
+ROFF_MARKS = re.compile("\1.|[\2-\4\5\7\10]|\6[^\7]*")
+ROFF_GLUE = re.compile("[ \n]*(?:\4+[ \n]*)+")
+ROFF_LINK = re.compile("\5([^\5\6\7]*)\6([^\5\6\7]*)\7")
+ROFF_FONTS = {"B": "B", "3": "B", "CB": "B", "I": "I", "2": "I", "R": "R", "1": "R", "": "P", "P": "P", "BI": "X", "4": "X", "CBI": "X", "CW": "C",
+              "C": "C", "CR": "C", "CO": "I", "CI": "I", "V": "C", "TT": "C", "CS": "C"}
+
+# Special characters by their names (groff_char(7)); accented letters are put together from letter and accent.
+ROFF_SPECIAL = dict(zip(
+    """hy - en em rs sl ul ru bu ci sq lh rh dg dd fm sd sc ps de co rg tm ct mc at sh Po Ye Do Cs Eu eu fo fc Fo Fc oq cq lq rq bq Bq aq dq aa ga ha ti
+       a^ a~ a" ad ah ao ac ho a- ab vA <- -> <> da ua lA rA hA dA uA la ra lC rC lB rB ba br bv bb or an OR AN no lf rf lc rc lt lk lb rt rk rb
+       +- -+ mu di di% ** pl mi eq ne != == =~ ~~ ~= |= <= >= << >> if pc md c* c+ es mo nm sb sp sub sup ib ip ca cu fa te st tf 3d is integral sum
+       product pd gr sr sqrt lh pp /_ wp Im Re Ah bs CR OK f/ 12 14 34 S1 S2 S3 %0 -D Sd TP Tp AE ae OE oe ss IJ ij /L /l /O /o oA oa ,C ,c vS vs vZ vz
+       .i .j ff fi fl Fi Fl !! r! r? SP HE CL DI Of Om 18 38 58 78 *h t+ nc nb ne-""".split(),
+    """‐ − – — \\ / _ _ • ○ □ ☜ ☞ † ‡ ′ ″ § ¶ ° © ® ™ ¢ µ @ # £ ¥ $ ¤ € € ‹ › « » ‘ ’ “ ” ‚ „ ' " ´ ` ^ ~
+       ^ ~ ¨ ¨ ˇ ˚ ¸ ˛ ¯ ˘ ↕ ← → ↔ ↓ ↑ ⇐ ⇒ ⇔ ⇓ ⇑ ⟨ ⟩ { } [ ] | │ | ¦ ∨ ∧ ∨ ∧ ¬ ⌊ ⌋ ⌈ ⌉ ⎧ ⎨ ⎩ ⎫ ⎬ ⎭
+       ± ∓ × ÷ ÷ ∗ + − = ≠ ≠ ≡ ≅ ≈ ≃ ≃ ≤ ≥ ≪ ≫ ∞ · ⋅ ⊗ ⊕ ∅ ∈ ∉ ⊂ ⊃ ⊂ ⊃ ⊆ ⊇ ∩ ∪ ∀ ∃ ∋ ∴ ∴ ∫ ∫ ∑
+       ∏ ∂ ∇ √ √ ☜ ⊥ ∠ ℘ ℑ ℜ ℵ ☎ ↵ ✓ ⁄ ½ ¼ ¾ ¹ ² ³ ‰ Ð ð Þ þ Æ æ Œ œ ß Ĳ ĳ Ł ł Ø ø Å å Ç ç Š š Ž ž
+       ı ȷ ff fi fl ffi ffl ! ¡ ¿ ♠ ♥ ♣ ♦ ª º ⅛ ⅜ ⅝ ⅞ ϑ ± ∉ ⊄ ≢""".split()))
+ROFF_SPECIAL.update(zip((f"*{sign}" for sign in "ABGDEZYHIKLMNCOPRSTUFXQWabgdezyhiklmncoprstufxqw"), "ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩαβγδεζηθικλμνξοπρστυφχψω"))
+ROFF_SPECIAL.update({"ts": "ς", "hy": "-", "mi": "-", "-": "-", "rn": "‾", "cR": "↵", "lB": "[", "rB": "]", "lC": "{", "rC": "}", "tmu": "×", "tdi": "÷",
+                     "tno": "¬", "bracketleft": "[", "bracketright": "]"})
+ROFF_ACCENTS = {"'": "\u0301", "`": "\u0300", "^": "\u0302", ":": "\u0308", '"': "\u0308", "~": "\u0303", ",": "\u0327", "v": "\u030c", "o": "\u030a",
+                "aa": "\u0301", "ga": "\u0300", "a^": "\u0302", "ad": "\u0308", "a~": "\u0303", "ac": "\u0327", "ah": "\u030c", "ao": "\u030a"}
+# Strings that macro packages define.
+ROFF_STRINGS = {"R": "®", "Tm": "™", "lq": "“", "rq": "”", "Lq": "“", "Rq": "”", "q": '"', "Le": "≤", "Ge": "≥", "Lt": "<", "Gt": ">", "Ne": "≠",
+                "Pm": "±", "If": "∞", "Pi": "π", "Ba": "|", "Am": "&", "Na": "NaN", "L": "<", "S": "", ".T": "utf8", "aq": "'", "Aq": "'"}
+ROFF_REGISTERS = {".g": 1, ".x": 1, ".y": 22, ".H": 24, ".V": 40, ".l": 1560, ".i": 0, ".s": 10, ".v": 40, ".fam": 0, "yr": 0, ".o": 0, ".u": 1}
+ROFF_UNITS = {"u": 1, "n": 24, "m": 24, "M": 0.24, "v": 40, "i": 240, "c": 94.488, "p": 240 / 72, "P": 40, "s": 1, "z": 1, "f": 65536, "": 1}
+
+# \h'…' and its kind: an argument between two of the same sign.
+ROFF_QUOTED = r"[hvwlLDbxNSHRXBAoCZY]"
+ROFF_ESCAPE = re.compile(
+    r"\\(?:(\(..|\[[^\]\\\n]{0,200}\])"                                                   # 1 a special character
+    r"|f(\(..|\[[^\]\n]{0,60}\]|.?)"                                                    # 2 a font
+    r"|s(?:[-+]?(?:\(..|\[[^\]\n]{0,60}\]|'[^'\n]{0,60}'|[1-3]\d|\d))"                  # a size
+    r"|[FMmgkYVnO*](?:\(..|\[[^\]\\\n]{0,200}\]|.)"                                       # what has a name and shows nothing
+    r"|(?:([hNobCZ])|[vwlLDxSHRXBA])([^\w\s\\])(.{0,400}?)\4"                           # 3 its letter, 5 the argument
+    r"|(.)|$)")                                                                         # 6 one sign
+ROFF_SIGNS = {"-": "-", "e": "\\", "\\": "\\", "E": "\\", "'": "´", "`": "`", "_": "_", " ": " ", "~": " ", "0": " ", "|": "", "^": "", "t": "\t", "c": "\3",
+              "&": "", ")": "", "%": "", ":": "", "/": "", ",": "", "{": "", "}": "", "a": "", "d": "", "u": "", "r": "", "p": "\n", "z": "", "!": "", "?": "",
+              ".": ".", "s": "", "h": "", "v": "", "": ""}
+ROFF_INTERPOLATE = re.compile(
+    r"\\(?:([*n])([-+]?)(?:\((..)|\[([^\]\\\n]{0,400})\]|(.))|(\$)()(?:\((..)|\[([^\]\n]{0,20})\]|(.))|w([^\w\s\\])(.{0,400}?)\11|.)")
+ROFF_COMMENT = re.compile(r"\\(?:[\"#]|.)")
+ROFF_CONTROL = re.compile(r"[.'][ \t]*([^\s\\]*)")
+ROFF_ARGUMENT = re.compile(r'[ \t]*(?:"((?:[^"]|"")*)"?|((?:\\.|[^ \t\\]|\\$)+))')
+ROFF_NUMBER = re.compile(r"\s*(<=|>=|==|<>|<\?|>\?|[-+*/%<>=&:()!]|(\d+\.?\d*|\.\d+)([icpPuvmMnfsz]?)|\S)")
+ROFF_NAME = re.compile(r"\s*([^\s\\]+|\\\S+)\s?")
+
+
+def roff_character(name: str) -> str:
+    """The character that is named `name` in \\[name] or \\(na; the name itself where nobody knows it, since no text may be lost."""
+    if name in ROFF_SPECIAL:
+        return ROFF_SPECIAL[name]
+    import unicodedata
+    found = re.fullmatch(r"u([0-9A-F]{4,6}(?:_[0-9A-F]{4,6}){0,4})", name)
+    if found:
+        codes = [int(code, 16) for code in found[1].split("_")]
+        return "".join(chr(code) for code in codes if 32 <= code < 0x110000 and not 0xD800 <= code < 0xE000)
+    found = re.fullmatch(r"char(\d{1,3})", name)
+    if found:
+        return chr(int(found[1])) if int(found[1]) >= 32 else ""
+    letter, _, accent = name.partition(" ")
+    if len(name) == 2 and name[0] in ROFF_ACCENTS and name[1].isalpha():
+        letter, accent = name[1], name[0]
+    if accent in ROFF_ACCENTS and len(letter) == 1:
+        return unicodedata.normalize("NFC", letter + ROFF_ACCENTS[accent])
+    return name
+
+
+def roff_escape(match: re.Match[str]) -> str:
+    """What an escape sequence shows, with marks for fonts."""
+    name, font, letter, _, inner, sign = match.groups()
+    if sign is not None:
+        return ROFF_SIGNS.get(sign, sign)
+    if name is not None:
+        return roff_character(name[1:].rstrip("]") if name[0] == "[" else name[1:])
+    if font is not None:
+        return "\1" + ROFF_FONTS.get(font.strip("([]"), "R")
+    if letter == "h":
+        return "\2" if inner.startswith("-") else " " if inner[:1].isdigit() or inner[:1] == "+" else ""
+    if letter == "N":
+        return chr(int(inner)) if inner.isdigit() and len(inner) < 6 and 32 <= int(inner) < 0xD800 else ""
+    if letter == "C":
+        return roff_character(inner)
+    if letter in ("b", "Z"):
+        return roff_inline(inner) if "\\" in inner and len(inner) < len(match.string) else inner
+    return roff_overstrike(ROFF_ESCAPE.sub(lambda found: roff_escape(found) if found[3] is None else "", inner)) if letter == "o" else ""
+
+
+def roff_overstrike(signs: str) -> str:
+    """Signs printed over each other: a letter with its accent, or the first one."""
+    import unicodedata
+    letter = next((sign for sign in signs if sign.isalpha()), signs[:1])
+    for sign in signs:
+        if (sign in ROFF_ACCENTS and letter.isalpha()) or sign == "´":
+            return unicodedata.normalize("NFC", letter + ROFF_ACCENTS.get(sign, "\u0301"))
+    return letter
+
+
+def roff_inline(text: str) -> str:
+    """The text with its escapes read: characters as they are, fonts as marks."""
+    return ROFF_ESCAPE.sub(roff_escape, text) if "\\" in text else text
+
+
+def roff_plain(text: str) -> str:
+    """Read text without its marks, on one line."""
+    if text.isprintable():
+        return " ".join(text.split())
+    return " ".join(ROFF_MARKS.sub("", ROFF_GLUE.sub("", text)).split())
+
+
+def roff_uncomment(line: str) -> str:
+    if '\\"' not in line and "\\#" not in line:
+        return line
+    for found in ROFF_COMMENT.finditer(line):
+        if found[0][1] in '"#':
+            return line[:found.start()]
+    return line
+
+
+def roff_arguments(text: str) -> list[str]:
+    """The arguments of a macro: parted by spaces, in quotes where they hold some."""
+    if '"' not in text and "\\" not in text:
+        return text.split()
+    found = [bare or quoted.replace('""', '"') for quoted, bare in ROFF_ARGUMENT.findall(text)]
+    return [text.strip()] if not found and text.strip() else found
+
+
+def roff_value(text: str) -> float:
+    """The value of a numeric expression: from left to right, without precedence, lengths in basic units of a terminal. 0 where it is none."""
+    stack: list[tuple[float, str]] = []
+    value, operator, is_start = 0.0, "+", True
+    sign = 1
+    for found in ROFF_NUMBER.finditer(text[:2000]):
+        token, digits, unit = found.groups()
+        if digits:
+            value, is_start, sign = roff_apply(value, operator, sign * float(digits) * ROFF_UNITS[unit]), False, 1
+        elif token == "(":
+            stack.append((value, operator))
+            value, operator, is_start, sign = 0.0, "+", True, 1
+        elif token == ")":
+            if stack:
+                left, before = stack.pop()
+                value, is_start = roff_apply(left, before, value), False
+        elif token in "+-" and (is_start or operator == "?"):
+            sign = -sign if token == "-" else sign
+        else:
+            operator, is_start = token, True
+    return value
+
+
+ROFF_OPERATORS: dict[str, Callable[[float, float], float]] = {
+    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: int(a / b), "%": lambda a, b: a % b, "<": lambda a, b: a < b,
+    ">": lambda a, b: a > b, "<=": lambda a, b: a <= b, ">=": lambda a, b: a >= b, "=": lambda a, b: a == b, "==": lambda a, b: a == b,
+    "<>": lambda a, b: a != b, "&": lambda a, b: a > 0 and b > 0, ":": lambda a, b: a > 0 or b > 0, "<?": min, ">?": max}
+
+
+def roff_apply(left: float, operator: str, right: float) -> float:
+    if operator in "/%" and not right:
+        return 0.0
+    value = ROFF_OPERATORS[operator](left, right) if operator in ROFF_OPERATORS else right
+    return max(-1e12, min(1e12, float(value)))
+
+
+class RoffMachine:
+    """Gives the lines of a page one after the other, those of its own macros, loops and included files among them; keeps its strings, numbers and
+    macros. What they add is bounded: beyond the bounds only the page's own lines come."""
+
+    def __init__(self, lines: list[str], page: Page) -> None:
+        self.page = page
+        self.frames: list[tuple[Iterator[str], list[str], str]] = []    # (lines, arguments, what they are: page, macro, line, while or so)
+        self.floor = 0
+        self.steps, self.rounds, self.files = ROFF_STEPS, ROFF_ROUNDS, ROFF_FILES
+        self.expansion = ROFF_CHARACTERS + 2 * sum(map(len, lines))
+        self.strings: dict[str, str] = dict(ROFF_STRINGS)
+        self.registers: dict[str, float] = dict(ROFF_REGISTERS)
+        self.increments: dict[str, float] = {}
+        self.macros: dict[str, list[str]] = {}
+        self.aliases: dict[str, str] = {}
+        self.removed: set[str] = set()
+        self.translated: dict[int, str] = {}
+        self.otherwise: list[bool] = []         # what the .el to come does
+        self.push(lines, [], "page")
+
+    def push(self, lines: Iterable[str], arguments: list[str], kind: str) -> None:
+        self.frames.append((iter(lines), arguments, kind))
+
+    def raw(self) -> str | None:
+        """The next line as it stands."""
+        frames = self.frames
+        while len(frames) > self.floor:
+            line = next(frames[-1][0], None)
+            if line is None:
+                frames.pop()
+                continue
+            if frames[-1][2] != "page":
+                self.steps -= 1
+                self.expansion -= len(line)
+                if self.steps < 0 or self.expansion < 0:
+                    if self.floor:
+                        del frames[self.floor:]
+                    else:
+                        del frames[1:]
+                    continue
+            return line
+        return None
+
+    def line(self) -> str | None:
+        """The next line, joined with those that a backslash at its end goes on with."""
+        line = self.raw()
+        if line is None or not line.endswith("\\"):
+            return line
+        parts = []
+        while line is not None and line.endswith("\\") and (len(line) - len(line.rstrip("\\"))) % 2:
+            parts.append(line[:-1])
+            line = self.raw()
+        return "".join(parts) + (line or "")
+
+    @property
+    def arguments(self) -> list[str]:
+        return self.frames[-1][1] if self.frames else []
+
+    def call(self, name: str, rest: str) -> bool:
+        """Calls a macro that the page defines; False where there is none, or where they call each other too deep."""
+        lines = self.macros.get(name)
+        if lines is None or len(self.frames) > ROFF_DEEPEST or self.steps < 0:
+            return lines is not None
+        self.push(lines, roff_arguments(self.expand(rest)), "macro")
+        return True
+
+    # strings and numbers in a line
+
+    def expand(self, text: str, depth: int = 0) -> str:
+        """The text with the values of strings, registers and arguments in it."""
+        if "\\" not in text or not ("\\*" in text or "\\n" in text or "\\$" in text or "\\w" in text):
+            return text
+        return ROFF_INTERPOLATE.sub(lambda found: self.value(found, depth), text)
+
+    def value(self, found: re.Match[str], depth: int) -> str:
+        kind, sign, two, long, one, dollar, _, more, most, digit, quote, inner = found.groups()
+        if kind == "*":
+            name, *given = roff_arguments(long) or [""] if long is not None else [two or one]
+            return self.string(name, given, depth)
+        if kind == "n":
+            return self.number(two or one if long is None else long, sign)
+        if dollar:
+            return self.argument(more or most or digit or "")
+        if quote:
+            return str(24 * len(roff_plain(roff_inline(self.expand(inner, depth + 1) if depth < 8 else ""))))
+        return found[0]
+
+    def string(self, name: str, given: list[str], depth: int) -> str:
+        text = self.strings.get(name, "")
+        self.expansion -= len(text)
+        if depth > 16 or self.expansion < 0:
+            return ""
+        if "\\" not in text:
+            return text
+        if given:
+            self.push((), given, "line")
+        text = self.expand(text, depth + 1)
+        if given:
+            self.frames.pop()
+        return text
+
+    def argument(self, name: str) -> str:
+        given = self.arguments
+        if name in ("*", "@"):
+            text = " ".join(given) if name == "*" else " ".join(f'"{one}"' for one in given)
+        else:
+            text = given[int(name) - 1] if name.isdecimal() and 0 < int(name) <= len(given) else ""
+        self.expansion -= len(text)
+        return text if self.expansion >= 0 else ""
+
+    def number(self, name: str, sign: str) -> str:
+        if name == ".$":
+            return str(len(self.arguments))
+        if sign and name in self.registers:
+            self.registers[name] += self.increments.get(name, 0) * (1 if sign == "+" else -1)
+        return str(int(self.registers.get(name, 0)))
+
+    # conditions
+
+    def condition(self, text: str) -> tuple[bool, str]:
+        """(whether the condition at the start of `text` holds for a terminal, the rest)."""
+        text = text.lstrip(" \t")
+        negated = False
+        while text.startswith("!"):
+            negated, text = not negated, text[1:].lstrip(" \t")
+        holds, rest = self.test(text)
+        return holds != negated, rest
+
+    def test(self, text: str) -> tuple[bool, str]:
+        sign = text[:1]
+        if sign and sign in "noetv" and not text[1:2].isalnum():
+            return sign in "no", text[1:]
+        if sign and sign in "drmFSc" and text[1:2] not in ("'", '"'):
+            found = ROFF_NAME.match(text, 1)
+            name, end = (found[1], found.end()) if found else ("", len(text))
+            known = {"d": name in self.macros or name in self.strings or name in self.aliases or name in MAN_MACROS or name in MAN_REQUESTS,
+                     "r": name in self.registers, "c": True, "F": True, "m": False, "S": False}[sign]
+            return known, text[end:]
+        if sign and (sign.isdigit() or sign in "(+-.|\\"):
+            depth = 0
+            for found in re.finditer(r"[()]|\s|\\\{", text):
+                depth += {"(": 1, ")": -1}.get(found[0], 0)
+                if depth <= 0 and found[0] not in "()":
+                    return roff_value(text[:found.start()]) > 0, text[found.start():]
+            return roff_value(text) > 0, ""
+        parts = text[1:].split(sign, 2) if sign and not sign.isspace() else []
+        if len(parts) == 3:
+            return roff_plain(roff_inline(parts[0])) == roff_plain(roff_inline(parts[1])), parts[2]
+        return False, text
+
+    def branch(self, holds: bool, rest: str) -> None:
+        """Reads on with `rest` where `holds`, else passes over it, with all lines up to the brace that closes one it opens."""
+        rest = rest.lstrip(" \t")
+        if holds:
+            rest = rest[2:].lstrip(" \t") if rest.startswith("\\{") else rest
+            if rest:
+                self.push([rest], self.arguments, "line")
+        else:
+            self.block(rest)
+
+    def block(self, rest: str) -> list[str]:
+        """The lines up to the brace that closes one opened in `rest`; they are read over."""
+        lines = [rest]
+        depth = self.braces(rest)
+        while depth > 0:
+            line = self.raw()
+            if line is None:
+                break
+            lines.append(line)
+            depth += self.braces(line)
+        return lines
+
+    def braces(self, line: str) -> int:
+        line = roff_uncomment(line).replace("\\\\", "") if "\\" in line else ""
+        return line.count("\\{") - line.count("\\}")
+
+    def request_if(self, rest: str) -> None:
+        self.branch(*self.condition(self.expand(rest)))
+
+    def request_ie(self, rest: str) -> None:
+        holds, rest = self.condition(self.expand(rest))
+        self.otherwise.append(not holds)
+        del self.otherwise[:-100]
+        self.branch(holds, rest)
+
+    def request_el(self, rest: str) -> None:
+        self.branch(self.otherwise.pop() if self.otherwise else True, rest)
+
+    def request_while(self, rest: str) -> None:
+        holds, body = self.condition(self.expand(rest))
+        block = self.block(rest)
+        self.rounds -= 1
+        if not holds or self.rounds < 0 or len(self.frames) > ROFF_DEEPEST:
+            return
+        arguments, kind = self.arguments, self.frames[-1][2]
+        if kind == "while" and len(block) == 1:
+            self.frames.pop()       # this round was the frame's last line
+        self.expansion -= sum(map(len, block))
+        body = body.lstrip(" \t")
+        first = body[2:].lstrip(" \t") if body.startswith("\\{") else body
+        self.push([line for line in (first, *block[1:]) if line] + [".while " + block[0], *block[1:]], arguments, "while")
+
+    def request_break(self, rest: str) -> None:
+        self.leave("while")
+
+    def request_return(self, rest: str) -> None:
+        self.leave("macro")
+
+    def leave(self, kind: str) -> None:
+        at = next((at for at in range(len(self.frames) - 1, self.floor, -1) if self.frames[at][2] == kind), 0)
+        if at:
+            del self.frames[at:]
+
+    def request_shift(self, rest: str) -> None:
+        del self.arguments[:int(rest) if rest.strip().isdecimal() and len(rest) < 6 else 1]
+
+    def request_nop(self, rest: str) -> None:
+        if rest.strip() and len(self.frames) <= ROFF_DEEPEST:
+            self.push([rest.lstrip(" \t")], self.arguments, "line")
+
+    def request_do(self, rest: str) -> None:
+        self.request_nop("." + rest.lstrip(" \t"))
+
+    # definitions
+
+    def request_de(self, rest: str) -> None:
+        names = roff_arguments(self.expand(rest)) or [""]
+        self.macros[names[0]] = self.definition(names[1] if len(names) > 1 else "")
+        self.strings.pop(names[0], None)
+
+    def request_am(self, rest: str) -> None:
+        names = roff_arguments(self.expand(rest)) or [""]
+        lines = self.definition(names[1] if len(names) > 1 else "")
+        self.macros[names[0]] = [*self.macros.get(names[0], ()), *lines][:10_000]
+
+    def request_ig(self, rest: str) -> None:
+        self.definition((roff_arguments(rest) or [""])[0])
+
+    def definition(self, end: str) -> list[str]:
+        """The lines up to `.end` (two dots where none is named), as copy mode leaves them."""
+        end = end or "."
+        lines: list[str] = []
+        while (line := self.raw()) is not None:
+            if line[:1] in (".", "'") and line[1:].strip() == end:
+                break
+            lines.append(line.replace("\\\\", "\\") if "\\\\" in line else line)
+        return lines
+
+    def request_ds(self, rest: str) -> None:
+        name, text = self.definition_of(rest)
+        self.strings[name] = text
+
+    def request_as(self, rest: str) -> None:
+        name, text = self.definition_of(rest)
+        self.strings[name] = (self.strings.get(name, "") + text)[:65536]
+
+    def definition_of(self, rest: str) -> tuple[str, str]:
+        found = ROFF_NAME.match(rest)
+        if not found:
+            return "", ""
+        text = self.expand(rest[found.end():].lstrip(" "))
+        text = text[1:] if text.startswith('"') else text
+        if found[1] in ("C`", "C'") and text.strip('"') == "":
+            return found[1], ""     # pod2man's quotes around code, for terminals: code is marked as such
+        return self.expand(found[1]), text.replace("\\\\", "\\")[:65536]
+
+    def request_nr(self, rest: str) -> None:
+        given = roff_arguments(self.expand(rest))
+        if len(given) < 2:
+            return
+        sign = given[1][0] if given[1][:1] in "+-" and given[1][1:] else ""
+        value = roff_value(given[1][len(sign):])
+        self.registers[given[0]] = value if not sign else self.registers.get(given[0], 0) + (value if sign == "+" else -value)
+        if len(given) > 2:
+            self.increments[given[0]] = roff_value(given[2])
+
+    def request_rr(self, rest: str) -> None:
+        for name in roff_arguments(self.expand(rest)):
+            self.registers.pop(name, None)
+
+    def request_rm(self, rest: str) -> None:
+        for name in roff_arguments(self.expand(rest)):
+            self.macros.pop(name, None)
+            self.strings.pop(name, None)
+
+    def request_als(self, rest: str) -> None:
+        new, old, *_ = [*roff_arguments(self.expand(rest)), "", ""]
+        if old in self.macros:
+            self.macros[new] = self.macros[old]
+        elif old in self.strings:
+            self.strings[new] = self.strings[old]
+        else:
+            self.aliases[new] = old
+
+    def request_rn(self, rest: str) -> None:
+        old, new, *_ = [*roff_arguments(self.expand(rest)), "", ""]
+        if old in self.macros:
+            self.macros[new] = self.macros.pop(old)
+        elif old in self.strings:
+            self.strings[new] = self.strings.pop(old)
+        else:
+            self.aliases[new] = old
+
+    def request_tr(self, rest: str) -> None:
+        signs = [roff_inline(sign) or " " for sign in re.findall(r"\\(?:\(..|\[[^\]\n]{0,60}\]|.)|.", self.expand(rest).strip(" "))]
+        for sign, other in zip(signs[::2], [*signs[1::2], " "]):
+            if len(sign) == 1:
+                self.translated[ord(sign)] = other
+
+    def request_so(self, rest: str) -> str:
+        """Reads on in another file of the collection. Its name where that is not there."""
+        name = (roff_arguments(self.expand(rest)) or [""])[0].strip()
+        self.files -= 1
+        if not name or self.files < 0 or len(self.frames) > ROFF_DEEPEST or name.startswith("/"):
+            return name
+        base = name.rpartition("/")[2]
+        for path in dict.fromkeys(("../" + name if "/" in name else name, name, base)):
+            data = self.page.beside(path)
+            if data is not None:
+                break
+        else:
+            return name
+        text = roff_decode(data, "")
+        self.expansion += len(text) if len(text) < ROFF_CHARACTERS else 0
+        self.steps += text.count("\n")
+        self.push(text.split("\n"), [], "so")
+        return ""
+
+
+def roff_decode(data: bytes, charset: str) -> str:
+    """The text of a page: UTF-8 where it fits, else what its first lines name (-*- coding: x -*-), else what the server said, else Latin-1."""
+    named = re.search(rb"-\*-.{0,80}?coding:\s*([\w.-]{2,40})", data[:400])
+    try:
+        data.decode("utf-8")
+        fits = b"\x1b" not in data
+    except UnicodeDecodeError:
+        fits = False
+    return rst_decode(data, "" if fits else html_codec(named[1].decode("ascii", "replace")) if named else charset)
+
+
+# — text —
+
+MAN_BULLETS = frozenset(("•", "*", "-", "–", "—", "−", "‐", "o", "○", "□", "+", "·", "∗", "⋅", "▪", "◦", "‣"))
+MAN_NUMBER = re.compile(r"(\d{1,4})[.)]$")
+# A term that names an option, a setting with dots, a function or a constant, however it is set.
+MAN_OPTION = re.compile(r"(?:--?(?:\[no-?\])?|\+)[A-Za-z0-9?#@$]")
+MAN_OPTIONS = re.compile(r"(?<![\w\]-])--?(?:\[no-?\])?[\w?#@$][\w.:+-]*")
+MAN_STRONG = re.compile(
+    r"[a-z][A-Za-z0-9]*(?:\.[A-Za-z0-9<>*_-]+)+(?=[ ,=:]|$)|[$%@]?[A-Z_][A-Z0-9_]{2,}(?:\(\))?(?=[ ,=:\[(]|$)|(?:[A-Za-z_$][\w.:]*|[$@%]\w+)\([^()]*\)|"
+    r"[A-Za-z]\w*(?:_\w+|::\w+)+(?=[ ,=:\[(]|$)|[a-z_]\w*(?= [A-Z]{2,})|[$@%][\w^]+")
+MAN_WEAK = re.compile(r"[$%&@~/:.]?[A-Za-z_][\w.:+/@-]*(?:\(\))?(?=[\s,=\[(<|{]|$)")
+MAN_START = re.compile(r"^(?:([-+>#])(?=[\s#]|$)|(\d{1,9})([.)])(?=\s|$)|(?==={2,}$|--{2,}$|~~~))", re.MULTILINE)
+MAN_RUN = re.compile("\1(.)")
+MAN_WRAP = {"B": "**", "I": "*", "X": "***"}
+
+
+def man_markdown(text: str) -> str:
+    """Read text as Markdown: fonts as emphasis and code spans, every other sign as itself. Line feeds stay."""
+    text = ROFF_GLUE.sub("", text) if "\4" in text else text
+    text = text.replace("\2", "").replace("\3", "") if "\2" in text or "\3" in text else text
+    runs = [("R", text)] if "\1" not in text else man_runs(text)
+    parts: list[str] = []
+    last = "R"
+    for font, run in runs:
+        bare = run.strip()
+        if font == "R" or not bare:
+            parts.append(rst_escape(run))
+            last = "R"
+            continue
+        start, end = run[:len(run) - len(run.lstrip())], run[len(run.rstrip()):]
+        if font == "C":
+            parts += (start, "\n".join(rst_code(line) for line in bare.split("\n")), end)
+        else:
+            sign = "_" if font == "I" and last in MAN_WRAP and not start and parts and parts[-1][-1:] in "*_" else MAN_WRAP[font]
+            parts += (start, "\n".join(sign + rst_escape(line.strip()) + sign for line in bare.split("\n")), end)
+        last = font if not end else "R"
+    text = "".join(parts)
+    if "\5" in text:
+        text = ROFF_LINK.sub(lambda found: rst_link(found[1].strip(), found[2].replace("\\", "").strip()), text)
+    text = re.sub("[\5\6\7]", " ", text) if "\5" in text or "\6" in text else text
+    text = "\n".join(line for line in (re.sub(r"[ \t]+", " ", line).strip() for line in text.split("\n")) if line)
+    return MAN_START.sub(lambda found: f"{found[2]}\\{found[3]}" if found[2] else "\\" + (found[1] or ""), text)
+
+
+def man_runs(text: str) -> list[tuple[str, str]]:
+    """Text with font marks as runs of (font, text); neighbours of one font are one."""
+    runs: list[tuple[str, list[str]]] = []
+    font, before = "R", "R"
+    pieces = MAN_RUN.split(text)
+    for number in range(0, len(pieces), 2):
+        if number:
+            new = pieces[number - 1]
+            font, before = before if new == "P" else new, font
+        if not pieces[number]:
+            continue
+        if runs and runs[-1][0] == font:
+            runs[-1][1].append(pieces[number])
+        else:
+            runs.append((font, [pieces[number]]))
+    return [(font, "".join(parts)) for font, parts in runs]
+
+
+def man_font(font: str, text: str) -> str:
+    return f"\1{font}{text}\1R" if text else ""
+
+
+def man_entry_name(term: str, is_top: bool) -> str:
+    """The name of the option, setting, function, command or variable that a term names, or ''. Words that are only set in bold count at the top
+    alone: further in they are mostly the values of an option."""
+    plain = roff_plain(term)
+    if MAN_OPTION.match(plain):
+        names = [name.rstrip(".:+-") or name for name in MAN_OPTIONS.findall(plain)]
+        return next((name for name in names if name.startswith("--")), names[0] if names else plain.split()[0]).replace("[no-]", "").replace("[no]", "")
+    found = MAN_STRONG.match(plain)
+    if found:
+        return re.split(r"[(\s]", found[0])[0]
+    if not is_top:
+        return ""
+    runs = [(font, run.strip()) for font, run in man_runs(ROFF_GLUE.sub("", term)) if run.strip()]
+    weak = MAN_WEAK.match(runs[0][1]) if runs and runs[0][0] in "BCX" else None
+    return weak[0].removesuffix("()").rstrip(".:") if weak and len(runs[0][1].split()) < 4 else ""
+
+
+class ManNode:
+    """A block that holds blocks. kind: page, group (moved right), item (of a list, after `mark`), term (`terms` and what they mean), list (a list of
+    mdoc), row (of its table) or heading (`level`). blocks: Markdown and nodes."""
+
+    __slots__ = ("blocks", "is_level", "kind", "level", "mark", "style", "terms")
+
+    def __init__(self, kind: str, mark: str = "", is_level: bool = False, level: int = 0, style: str = "") -> None:
+        self.kind, self.mark, self.is_level, self.level, self.style = kind, mark, is_level, level, style
+        self.blocks: list[str | ManNode] = []
+        self.terms: list[str] = []
+
+
+class ManReader:
+    """Reads a page: what the machine gives, line by line, into a tree of nodes. The tables below say which method reads which macro."""
+
+    def __init__(self, machine: RoffMachine, page: Page) -> None:
+        self.machine, self.page = machine, page
+        self.root = ManNode("page", is_level=True)
+        self.open = [self.root]
+        self.surplus = 0                    # levels that are open beyond the deepest that is kept
+        self.buf: list[str] = []            # the paragraph, line by line
+        self.code: list[str] = []           # the lines of a code block
+        self.nofill = False
+        self.pending: list[str] = []        # what the next text is for: a tag, a heading, a font
+        self.held: list[str] = []           # parts of a tag or heading that goes on
+        self.is_dense = False               # .PD 0: tags without text between belong together
+        self.link: tuple[str, int] | None = None
+        self.name, self.section, self.details = "", "", [""]
+        self.is_mdoc = False
+        self.heading_text = ""
+        self.cells = 0                      # tables inside one another
+        # mdoc
+        self.utility = ""                   # what .Nm names
+        self.spaced = True
+        self.calls = 0
+        self.arguments_of: int | None = None    # of .Fo: how many came
+        self.reference: list[str] | None = None
+        self.in_head = False                # between .It Xo and .Xc: all lines are the tag
+
+    def read(self) -> None:
+        while (line := self.machine.line()) is not None:
+            self.line(line)
+
+    def line(self, line: str) -> None:
+        machine = self.machine
+        if line[:1] in (".", "'") and line:
+            self.control(line)
+            return
+        if "\\" in line:
+            line = machine.expand(roff_uncomment(line))
+        if not line.strip():
+            self.blank()
+        elif line == "\\}":
+            return
+        else:
+            if line[0] == " " and not self.nofill and self.buf and not self.pending:
+                self.buf.append("\n")
+            self.text(roff_inline(line))
+
+    def control(self, line: str) -> None:
+        machine = self.machine
+        line = roff_uncomment(line)
+        found = ROFF_CONTROL.match(line)
+        assert found is not None
+        name, rest = found[1], line[found.end():]
+        for _ in range(8):
+            if name not in machine.aliases:
+                break
+            name = machine.aliases[name]
+        if not name:
+            return
+        read = (MDOC_MACROS if self.is_mdoc else MAN_MACROS).get(name)
+        if read is not None and not (name in MAN_OWN and name in machine.macros):
+            given = roff_arguments(machine.expand(rest.replace("\\}", "")) if "\\" in rest else rest)
+            read(self, name, given)
+        elif machine.call(name, rest):
+            return
+        elif name in ROFF_REQUESTS:
+            left = ROFF_REQUESTS[name](machine, rest)
+            if left:
+                self.text(man_font("C", left))
+        elif name in MAN_REQUESTS:
+            MAN_REQUESTS[name](self, name, rest)
+        elif name not in MAN_IGNORED:
+            self.unknown(line, name, rest)
+
+    def unknown(self, line: str, name: str, rest: str) -> None:
+        """A macro that nobody defines: its arguments are text, and so is a line that only starts like one."""
+        if line[0] == "'" or not name.isalnum() or len(name) > 12:
+            self.text(roff_inline(self.machine.expand(line)))
+        elif rest.strip():
+            self.text(" ".join(map(roff_inline, roff_arguments(self.machine.expand(rest.replace("\\}", ""))))))
+
+    # text
+
+    def text(self, text: str) -> None:
+        if self.machine.translated:
+            text = text.translate(self.machine.translated)
+        if self.pending:
+            kind = self.pending[-1]
+            if kind in "BIX":
+                self.pending.pop()
+                self.text(man_font(kind, text))
+                return
+            self.held.append(text)
+            if not text.endswith("\3"):
+                self.pending.pop()
+                text = "".join(self.held).replace("\3", "")
+                self.held.clear()
+                if kind == "tag":
+                    self.tag(text)
+                elif kind == "more":
+                    self.another(text)
+                else:
+                    self.heading(kind, text)
+            return
+        if self.nofill:
+            if self.code and self.code[-1].endswith("\3"):
+                self.code[-1] = self.code[-1][:-1] + text
+            else:
+                self.code.append(text)
+        else:
+            self.buf.append(text)
+
+    def blank(self) -> None:
+        if self.nofill:
+            self.code.append("")
+        elif not self.pending:
+            self.flush()
+
+    def paragraph(self) -> str:
+        """The paragraph that is complete, with its marks; it is taken out."""
+        text = " ".join(self.buf)
+        self.buf.clear()
+        text = text.replace("\3 ", "").replace("\3", "") if "\3" in text else text
+        return re.sub(r" *\n[ \n]*", "\n", text).strip() if "\n" in text else text.strip()
+
+    def flush(self) -> None:
+        self.link = None
+        node = self.open[-1]
+        if self.code:
+            fence = man_code(self.code)
+            self.code.clear()
+            if fence:
+                node.blocks.append(fence)
+        if self.buf:
+            text = self.paragraph()
+            if text.startswith("\2") and node.kind == "group" and not node.blocks:
+                text = man_bullet(node, text)
+            text = man_markdown(text)
+            if text:
+                node.blocks.append(text)
+
+    # nodes
+
+    def close(self) -> None:
+        """Ends the paragraph and what stands in the innermost level."""
+        self.flush()
+        self.pending.clear()
+        self.held.clear()
+        while not self.open[-1].is_level:
+            self.open.pop()
+
+    def push(self, node: ManNode) -> None:
+        self.open[-1].blocks.append(node)
+        self.open.append(node)
+
+    def push_level(self, node: ManNode) -> None:
+        if len(self.open) < 2 * ROFF_NESTED and not self.surplus:
+            self.push(node)
+        else:
+            self.surplus += 1
+
+    def pop_level(self) -> None:
+        self.close()
+        if self.surplus:
+            self.surplus -= 1
+        elif len(self.open) > 1:
+            self.open.pop()
+
+    def heading(self, kind: str, text: str) -> None:
+        plain = roff_plain(text)
+        if not plain:
+            return
+        self.heading_text = plain
+        node = ManNode("heading", level=3 if kind.lower() == "ss" else 2)
+        node.terms.append(plain)
+        self.root.blocks.append(node)
+
+    def tag(self, text: str) -> None:
+        """Opens what stands behind a tag: the item of a list, or the meaning of a term."""
+        plain = roff_plain(text)
+        number = MAN_NUMBER.match(plain)
+        if plain in MAN_BULLETS or number:
+            self.push(ManNode("item", f"{number[1]}. " if number else "- "))
+            return
+        level = self.open[-1]
+        last = level.blocks[-1] if level.blocks else None
+        if self.is_dense and isinstance(last, ManNode) and last.kind == "term" and not last.blocks and len(last.terms) < 200:
+            self.open.append(last)
+        elif plain:
+            self.push(ManNode("term"))
+        else:
+            self.push(ManNode("group"))
+            return
+        self.open[-1].terms.append(text)
+
+    def another(self, text: str) -> None:
+        """.TQ: another tag of the term before it."""
+        level = self.open[-1]
+        last = level.blocks[-1] if level.blocks else None
+        if isinstance(last, ManNode) and last.kind == "term" and not last.blocks:
+            last.terms.append(text)
+            self.open.append(last)
+        else:
+            self.tag(text)
+
+    # requests
+
+    def request_break(self, name: str, rest: str) -> None:
+        if self.buf and not self.nofill and not self.pending:
+            self.buf.append("\n")
+
+    def request_space(self, name: str, rest: str) -> None:
+        if self.nofill and not self.pending:
+            if not rest.strip().startswith("-"):
+                self.code.append("")
+        elif not self.pending and not rest.strip().startswith("-"):
+            self.flush()
+
+    def request_nofill(self, name: str, rest: str) -> None:
+        self.flush()
+        self.nofill = True
+
+    def request_fill(self, name: str, rest: str) -> None:
+        self.flush()
+        self.nofill = False
+
+    def request_font(self, name: str, rest: str) -> None:
+        font = "\1" + ROFF_FONTS.get((roff_arguments(self.machine.expand(rest)) or [""])[0], "R")
+        if not self.nofill and not self.pending:
+            self.buf.append(font + "\3")
+
+    def request_table(self, name: str, rest: str) -> None:
+        """.TS … .TE"""
+        lines: list[str] = []
+        while (line := self.machine.line()) is not None:
+            if line.startswith((".TE", "'TE")):
+                break
+            lines.append(line)
+        self.flush()
+        table = man_table(lines, self.cell)
+        if table:
+            self.open[-1].blocks.append(table)
+
+    def cell(self, lines: list[str]) -> str:
+        """The Markdown of a table's cell."""
+        if len(lines) == 1 and lines[0][:1] not in (".", "'"):
+            return man_markdown(roff_inline(self.machine.expand(roff_uncomment(lines[0]))).replace("\t", " "))
+        machine = self.machine
+        if self.cells > 3:
+            return rst_escape(" ".join(lines))
+        kept = self.open, self.buf, self.code, self.nofill, self.pending, self.held, machine.floor, self.surplus
+        node = ManNode("page", is_level=True)
+        self.open, self.buf, self.code, self.nofill, self.pending, self.held, self.surplus = [node], [], [], False, [], [], 0
+        machine.floor = len(machine.frames)
+        self.cells += 1
+        machine.push(lines, machine.arguments, "line")
+        self.read()
+        self.close()
+        self.cells -= 1
+        self.open, self.buf, self.code, self.nofill, self.pending, self.held, machine.floor, self.surplus = kept
+        return "\n\n".join(man_texts(node.blocks))
+
+    def request_source(self, name: str, rest: str) -> None:
+        """Equations and pictures, as their source."""
+        lines: list[str] = []
+        end = {"EQ": "EN", "PS": "PE"}[name]
+        while (line := self.machine.line()) is not None:
+            if line[:1] in (".", "'") and line[1:].strip().startswith(end):
+                break
+            lines.append(line)
+        self.flush()
+        if any(line.strip() and not line.startswith("delim") for line in lines):
+            self.open[-1].blocks.append(rst_fence(lines, {"EQ": "eqn", "PS": "pic"}[name]))
+
+    # man(7)
+
+    def man_title(self, name: str, given: list[str]) -> None:
+        if not self.name and given:
+            self.name, self.section, *self.details = [*(roff_plain(roff_inline(one)) for one in given), "", ""]
+            self.is_mdoc = False
+
+    def man_heading(self, name: str, given: list[str]) -> None:
+        self.close()
+        del self.open[1:]
+        self.surplus, self.nofill = 0, False
+        if given:
+            self.heading(name, roff_inline(" ".join(given)))
+        else:
+            self.pending.append(name)
+
+    def man_paragraph(self, name: str, given: list[str]) -> None:
+        if self.nofill and not self.pending and self.open[-1].is_level:
+            self.code.append("")
+        else:
+            self.close()
+
+    def man_tag(self, name: str, given: list[str]) -> None:
+        self.close()
+        self.pending.append("tag" if name == "TP" else "more")
+
+    def man_indented(self, name: str, given: list[str]) -> None:
+        tag = roff_inline(given[0]) if given else ""
+        if roff_plain(tag):
+            self.close()
+            self.tag(tag)
+            return
+        if self.buf and self.open[-1].kind == "group" and self.open[-1].style == "hang" and not self.open[-1].blocks:
+            node = self.open[-1]
+            node.kind = "term"
+            node.terms.append(self.paragraph())     # help2man: .HP option .IP meaning
+            return
+        self.flush()
+        self.pending.clear()
+
+    def man_hanging(self, name: str, given: list[str]) -> None:
+        self.close()
+        self.push(ManNode("group", style="hang"))
+
+    def man_right(self, name: str, given: list[str]) -> None:
+        """.RS; what DocBook and Asciidoctor write before it as a short paragraph is the term for what is in it."""
+        if self.buf and self.open[-1].kind in ("page", "group") and self.open[-1].is_level and not self.nofill:
+            plain = roff_plain("".join(self.buf))
+            if len(self.buf) < 8 and len(plain) < 300 and (MAN_OPTION.match(plain) or not re.search(r"[.:;]$|\w[.] ", plain) or plain.endswith(("...", "/."))):
+                self.push(ManNode("term"))
+                self.open[-1].terms.append(self.paragraph().replace("\n", " "))
+        self.flush()
+        self.pending.clear()
+        self.push_level(ManNode("group", is_level=True))
+
+    def man_left(self, name: str, given: list[str]) -> None:
+        wanted = int(given[0]) if given and given[0].isdecimal() and len(given[0]) < 4 else 0
+        levels = sum(node.is_level for node in self.open) + self.surplus
+        for _ in range(levels - wanted if wanted else 1):
+            self.pop_level()
+
+    def man_font_line(self, name: str, given: list[str]) -> None:
+        font = {"B": "B", "I": "I", "SB": "B", "SM": "", "R": "R", "BX": "X"}[name]
+        if given:
+            text = roff_inline(" ".join(given))
+            self.text(man_font(font, text) if font else text)
+        elif font in ("B", "I"):
+            self.pending.append(font)
+
+    def man_fonts(self, name: str, given: list[str]) -> None:
+        """.BR and its kind: the arguments in two fonts by turns."""
+        text = "".join([man_font(name[number % 2], roff_inline(one)) for number, one in enumerate(given)])
+        if text:
+            self.text(text)
+
+    def man_reference(self, name: str, given: list[str]) -> None:
+        page, section, after, *_ = [*map(roff_inline, given), "", "", ""]
+        self.text(f"{man_font('B', page)}({section}){after}" if section else man_font("B", page) + after)
+
+    def man_dense(self, name: str, given: list[str]) -> None:
+        self.is_dense = bool(given) and given[0].startswith("0") and not given[0].startswith("0.")
+
+    def man_example(self, name: str, given: list[str]) -> None:
+        self.flush()
+        self.nofill = name == "EX"
+
+    def man_link(self, name: str, given: list[str]) -> None:
+        address = roff_plain(roff_inline(given[0])) if given else ""
+        self.link = (("mailto:" if name == "MT" and address else "") + address, len(self.buf))
+
+    def man_link_end(self, name: str, given: list[str]) -> None:
+        link, self.link = self.link, None
+        after = roff_inline(given[0]) if given else ""
+        if link is None:
+            if after:
+                self.text(after)
+            return
+        address, at = link
+        text = roff_plain(" ".join(self.buf[at:])) if not self.nofill and not self.pending else ""
+        if not self.nofill and not self.pending:
+            del self.buf[at:]
+        shown = text or address.removeprefix("mailto:")
+        self.text((f"{shown} <{address}>" if text and text != address else address) + after if self.nofill else f"\5{shown}\6{address}\7{after}")
+
+    def man_url(self, name: str, given: list[str]) -> None:
+        """.URL and .MTO of www.tmac: address, text, what follows."""
+        address, text, after, *_ = [*map(roff_inline, given), "", "", ""]
+        address = "mailto:" + address if name == "MTO" else address
+        self.text(f"\5{text or address.removeprefix('mailto:')}\6{address}\7{after}")
+
+    def man_synopsis(self, name: str, given: list[str]) -> None:
+        if name == "YS":
+            self.close()
+            return
+        self.request_break("br", "")
+        self.text(man_font("B", roff_inline(" ".join(given))))
+
+    def man_option(self, name: str, given: list[str]) -> None:
+        option, *argument = map(roff_inline, given or [""])
+        self.text(f"[{man_font('B', option)}{' ' + man_font('I', ' '.join(argument)) if argument else ''}]")
+
+    # the start of mdoc(7)
+
+    def mdoc_date(self, name: str, given: list[str]) -> None:
+        self.is_mdoc = True
+        date = roff_plain(" ".join(map(roff_inline, given))).replace("$Mdocdate:", "").strip(" $")
+        self.details[0] = date
+
+    def mdoc_title(self, name: str, given: list[str]) -> None:
+        self.is_mdoc = True
+        self.name, self.section, *_ = [*(roff_plain(roff_inline(one)) for one in given), "", ""]
+
+    # mdoc(7): words
+
+    def words(self, given: list[str], is_start: bool = False) -> str:
+        """The text of a line's words, the macros among them called."""
+        parts: list[str] = []
+        at = 0
+        while at < len(given):
+            word = given[at]
+            at += 1
+            read = MDOC_CALLS.get(word)
+            if read is not None and self.calls < ROFF_DEEPEST:
+                self.calls += 1
+                text, at = read(self, word, given, at)
+                self.calls -= 1
+                if text:
+                    parts.append(text)
+            else:
+                parts.append(mdoc_word(word))
+        return (" " if self.spaced else "\4").join(parts)
+
+    def own_words(self, given: list[str], at: int) -> tuple[list[str], int]:
+        """(the words up to the next macro, where that stands)."""
+        end = at
+        while end < len(given) and given[end] not in MDOC_CALLS:
+            end += 1
+        return given[at:end], end
+
+    def call_font(self, name: str, given: list[str], at: int) -> tuple[str, int]:
+        own, end = self.own_words(given, at)
+        font = MDOC_FONTS[name]
+        prefix = "-" if name == "Fl" else ""
+        if name == "Fl" and not own:
+            return man_font(font, "-") + ("\4" if end < len(given) else ""), end
+        if not own and name in MDOC_DEFAULTS:
+            return man_font(font, MDOC_DEFAULTS[name]), end
+        return self.joined([mdoc_word(word) if mdoc_is_sign(word) else man_font(font, prefix + roff_inline(word)) for word in own]), end
+
+    def joined(self, words: list[str]) -> str:
+        return (" " if self.spaced else "\4").join(words)
+
+    def call_name(self, name: str, given: list[str], at: int) -> tuple[str, int]:
+        """.Nm: the name of the page, where none is given."""
+        own, end = self.own_words(given, at)
+        shown = [word for word in own if not mdoc_is_sign(word)]
+        if shown and not self.utility:
+            self.utility = roff_plain(roff_inline(shown[0]))
+        if not shown:
+            return self.joined([man_font("B", self.utility or self.name.lower()), *map(mdoc_word, own)]), end
+        return self.joined([mdoc_word(word) if mdoc_is_sign(word) else man_font("B", roff_inline(word)) for word in own]), end
+
+    def call_quote(self, name: str, given: list[str], at: int) -> tuple[str, int]:
+        """What encloses the rest of the line; signs at its end stand behind."""
+        before, after = MDOC_QUOTES[name]
+        end = len(given)
+        while end > at and given[end - 1] in MDOC_CLOSING:
+            end -= 1
+        inner = self.words(given[at:end])
+        return f"{before}\4{inner}\4{after}{''.join(map(mdoc_word, given[end:]))}", len(given)
+
+    def call_open(self, name: str, given: list[str], at: int) -> tuple[str, int]:
+        if name == "Eo":
+            return (roff_inline(given[at]) if at < len(given) else "") + "\4", at + 1
+        return MDOC_OPENS[name] + "\4" if MDOC_OPENS[name] else "", at
+
+    def call_close(self, name: str, given: list[str], at: int) -> tuple[str, int]:
+        if name == "Ec":
+            return "\4" + (roff_inline(given[at]) if at < len(given) else ""), at + 1
+        return "\4" + MDOC_CLOSES[name] if MDOC_CLOSES[name] else "", at
+
+    def call_glue(self, name: str, given: list[str], at: int) -> tuple[str, int]:
+        """.Ns and .Ap: no space; .Pf: a word and no space behind it."""
+        if name == "Pf":
+            return (roff_inline(given[at]) if at < len(given) else "") + "\4", at + 1
+        return "\4'\4" if name == "Ap" else "\4", at
+
+    def call_system(self, name: str, given: list[str], at: int) -> tuple[str, int]:
+        own, end = self.own_words(given, at)
+        shown = [word for word in own if not mdoc_is_sign(word)]
+        version = roff_inline(shown[0]) if shown else ""
+        if name == "At":
+            text = f"AT&T UNIX {version}" if version and not re.match("v|III|V", version) else f"Version {version[1:]} AT&T UNIX" if version[:1] == "v" else (
+                f"AT&T System {version} UNIX" if version else "AT&T UNIX")
+        elif name == "Bx":
+            text = version + "BSD" + ("\4-\4" + roff_inline(shown[1]).capitalize() if len(shown) > 1 else "")
+        else:
+            text = f"{MDOC_SYSTEMS[name]} {version}".rstrip()
+        return self.joined([text, *(mdoc_word(word) for word in own if mdoc_is_sign(word))]), end
+
+    def call_reference(self, name: str, given: list[str], at: int) -> tuple[str, int]:
+        own, end = self.own_words(given, at)
+        shown = [roff_inline(word) for word in own if not mdoc_is_sign(word)]
+        text = f"{shown[0]}({shown[1]})" if len(shown) > 1 else "".join(shown)
+        return self.joined([text, *shown[2:], *(mdoc_word(word) for word in own if mdoc_is_sign(word))]), end
+
+    def call_function(self, name: str, given: list[str], at: int) -> tuple[str, int]:
+        """.Fn name argument …"""
+        own, end = self.own_words(given, at)
+        shown = [roff_inline(word) for word in own if word not in MDOC_CLOSING and word not in MDOC_OPENING]
+        signs = [mdoc_word(word) for word in own[-1:] if word in MDOC_CLOSING]
+        semicolon = ";" if self.is_synopsis() else ""
+        text = man_font("B", shown[0]) + "\4(" + ", ".join(man_font("I", one) for one in shown[1:]) + ")" + semicolon if shown else ""
+        opening = "(\4" if own[:1] == ["("] else ""
+        return opening + self.joined([text, *signs]), end
+
+    def call_argument(self, name: str, given: list[str], at: int) -> tuple[str, int]:
+        """.Fa: an argument; between .Fo and .Fc they are parted by commas."""
+        own, end = self.own_words(given, at)
+        if self.arguments_of is None:
+            words = [mdoc_word(word) if mdoc_is_sign(word) else man_font("I", roff_inline(word)) for word in own]
+            return re.sub("\1R(?= \1I)", "\1R,", self.joined(words)), end
+        parts = []
+        for word in own:
+            parts.append(("\4, " if self.arguments_of else "\4") + man_font("I", roff_inline(word)))
+            self.arguments_of += 1
+        return "".join(parts), end
+
+    def call_include(self, name: str, given: list[str], at: int) -> tuple[str, int]:
+        own, end = self.own_words(given, at)
+        file = roff_inline(own[0]) if own else ""
+        text = man_font("B", f"#include <{file}>") if self.is_synopsis() and self.calls == 1 else f"<{man_font('I', file)}>"
+        return self.joined([text, *map(mdoc_word, own[1:])]), end
+
+    def call_link(self, name: str, given: list[str], at: int) -> tuple[str, int]:
+        own, end = self.own_words(given, at)
+        closing = [mdoc_word(word) for word in own[-1:] if word in MDOC_CLOSING]
+        shown = [roff_inline(word) for word in (own[:-1] if closing else own)]
+        if not shown:
+            return "", end
+        if name == "Mt":
+            return self.joined([*(f"\5{one}\6mailto:{one}\7" for one in shown), *closing]), end
+        return self.joined([f"\5{' '.join(shown[1:]) or shown[0]}\6{shown[0]}\7", *closing]), end
+
+    def call_text(self, name: str, given: list[str], at: int) -> tuple[str, int]:
+        """.No, .Tn, .An and their kind: plain words."""
+        own, end = self.own_words(given, at)
+        own = [word for word in own if not (name == "An" and word in ("-split", "-nosplit"))]
+        return self.joined([mdoc_word(word) for word in own]), end
+
+    def call_fixed(self, name: str, given: list[str], at: int) -> tuple[str, int]:
+        """Standard texts: .Lb, .St, .Ex, .Rv, .Ud, .Bt."""
+        own, end = self.own_words(given, at)
+        words = [word for word in own if word != "-std"]
+        first = roff_inline(words[0]) if words else ""
+        signs = [mdoc_word(word) for word in words[1:]]
+        if name == "Lb":
+            text = f"{MDOC_LIBRARIES.get(first, 'Library')} ({first}, -l{first[3:]})" if first.startswith("lib") else first
+        elif name == "St":
+            text = MDOC_STANDARDS.get(first, first)
+        elif name in ("Ex", "Rv"):
+            names = [man_font("B", roff_inline(word) + ("()" if name == "Rv" else "")) for word in words] or [man_font("B", self.utility)]
+            listed = names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+            one, text = len(names) == 1, ""
+            text = (f"The {listed} {'utility exits' if one else 'utilities exit'} 0 on success, and >0 if an error occurs." if name == "Ex" else
+                    f"The {listed} function{'' if one else 's'} return{'s' if one else ''} the value 0 if successful; otherwise the value -1 is returned and "
+                    "the global variable errno is set to indicate the error.")
+            signs = []
+        else:
+            text = {"Ud": "currently under development.", "Bt": "is currently in beta test."}[name]
+        return self.joined([text, *signs]), end
+
+    def call_cell(self, name: str, given: list[str], at: int) -> tuple[str, int]:
+        return "\10", at
+
+    def call_nothing(self, name: str, given: list[str], at: int) -> tuple[str, int]:
+        return "", at
+
+    # mdoc(7): lines
+
+    def is_synopsis(self) -> bool:
+        return self.heading_text.upper() == "SYNOPSIS"
+
+    def mdoc_words(self, name: str, given: list[str]) -> None:
+        """A line that starts with a macro which lines may hold, too."""
+        if name in MDOC_LINES and self.is_synopsis() and self.buf and not self.pending and not self.nofill and self.arguments_of is None:
+            self.buf.append("\n")
+        text = self.words([name, *given])
+        text += " \3" if self.in_head and self.pending else ""
+        if text:
+            self.text(text)
+
+    def mdoc_heading(self, name: str, given: list[str]) -> None:
+        self.close()
+        del self.open[1:]
+        self.surplus, self.nofill = 0, False
+        self.heading(name, self.words(given))
+
+    def mdoc_paragraph(self, name: str, given: list[str]) -> None:
+        if self.nofill:
+            self.code.append("")
+        else:
+            self.flush()
+
+    def mdoc_describe(self, name: str, given: list[str]) -> None:
+        self.text("– " + self.words(given))
+
+    def mdoc_list(self, name: str, given: list[str]) -> None:
+        self.flush()
+        kind = next((word[1:] for word in given if word in MDOC_LISTS), "item")
+        self.push_level(ManNode("list", is_level=True, style=kind))
+
+    def mdoc_item(self, name: str, given: list[str]) -> None:
+        self.close()
+        level = self.open[-1]
+        style = level.style if level.kind == "list" else "item"
+        if style == "column":
+            self.push(ManNode("row"))
+            line = " Ta ".join(" ".join(given).split("\t")) if any("\t" in word for word in given) else ""
+            self.text(self.words(roff_arguments(line) if line else given))
+        elif style in MDOC_BULLETS:
+            self.push(ManNode("item", f"{len(level.blocks) + 1}. " if style == "enum" else "- "))
+            if given:
+                self.text(self.words(given))
+        else:
+            self.pending.append("tag")
+            self.in_head = "Xo" in given and "Xc" not in given
+            self.text(self.words(given) + (" \3" if self.in_head else ""))
+
+    def mdoc_list_end(self, name: str, given: list[str]) -> None:
+        self.pop_level()
+
+    def mdoc_opened(self, name: str, given: list[str]) -> None:
+        """A line that starts with what ends an enclosure. .Xc ends the tag that .It Xo began."""
+        if name == "Xc" and self.in_head:
+            self.in_head = False
+            self.text(self.words(given))
+        else:
+            text = self.words([name, *given])
+            if text:
+                self.text(text)
+
+    def mdoc_display(self, name: str, given: list[str]) -> None:
+        self.flush()
+        self.push_level(ManNode("group", is_level=True, style="display"))
+        self.nofill = "-literal" in given or "-unfilled" in given
+
+    def mdoc_display_end(self, name: str, given: list[str]) -> None:
+        self.pop_level()
+        self.nofill = False
+
+    def mdoc_display_line(self, name: str, given: list[str]) -> None:
+        if self.nofill:
+            self.text(self.words(given))
+            return
+        self.flush()
+        text = self.words(given)
+        if name == "Dl":
+            self.code.append(text)
+        else:
+            self.buf.append(text)
+        self.flush()
+
+    def mdoc_spacing(self, name: str, given: list[str]) -> None:
+        self.spaced = given[0] != "off" if given else not self.spaced
+
+    def mdoc_function(self, name: str, given: list[str]) -> None:
+        if name == "Fo":
+            if self.is_synopsis() and self.buf:
+                self.buf.append("\n")
+            self.text(man_font("B", roff_inline(given[0]) if given else "") + "\4(\4")
+            self.arguments_of = 0
+        else:
+            self.arguments_of = None
+            self.text("\4)" + (";" if self.is_synopsis() else "") + self.words(given))
+
+    def mdoc_reference(self, name: str, given: list[str]) -> None:
+        if name == "Rs":
+            self.reference = []
+        elif self.reference is not None:
+            parts, self.reference = self.reference, None
+            if parts:
+                self.text(", ".join(parts) + ".")
+
+    def mdoc_reference_part(self, name: str, given: list[str]) -> None:
+        text = self.words(given)
+        text = man_font("I", text) if name in ("%B", "%I", "%J") else f"“{text}”" if name in ("%T", "%R") else text
+        if self.reference is None:
+            self.text(text)
+        elif text:
+            self.reference.append(text)
+
+    def mdoc_nothing(self, name: str, given: list[str]) -> None:
+        pass
+
+
+MDOC_CLOSING = frozenset(".,:;)]?!")
+MDOC_OPENING = frozenset("([")
+
+
+def mdoc_is_sign(word: str) -> bool:
+    return word in MDOC_CLOSING or word in MDOC_OPENING or word == "|"
+
+
+def mdoc_word(word: str) -> str:
+    return "\4" + word if word in MDOC_CLOSING else word + "\4" if word in MDOC_OPENING else roff_inline(word)
+
+
+def man_code(lines: list[str]) -> str:
+    """A code block; fonts mean nothing in it. '' where there is no text."""
+    lines = [ROFF_MARKS.sub("", ROFF_GLUE.sub("", line)).rstrip() if not line.isprintable() or "\4" in line else line.rstrip() for line in lines]
+    if not any(lines):
+        return ""
+    return rst_fence([line.expandtabs(8) for part in lines for line in part.split("\n")])
+
+
+def man_bullet(node: ManNode, text: str) -> str:
+    """DocBook's list items: the bullet or number stands left of a group's first paragraph. What is left of that."""
+    bare = text.lstrip("\2 ")
+    mark, _, rest = bare.partition(" ")
+    number = MAN_NUMBER.match(mark)
+    if mark in MAN_BULLETS or number:
+        node.kind, node.mark = "item", f"{number[1]}. " if number else "- "
+        return rest
+    if bare[:1] in MAN_BULLETS and not bare[0].isascii():
+        node.kind, node.mark = "item", "- "
+        return bare[1:]
+    return bare
+
+
+# — tables —
+
+MAN_NO_CELL = frozenset(("", "\\^", "_", "=", "\\_", "\\="))
+
+
+def man_table(lines: list[str], cell: Callable[[list[str]], str]) -> str:
+    """A tbl(1) table as Markdown. `cell` reads the lines of one cell."""
+    lines = [line for line in lines if not line.startswith(('.\\"', "'\\\""))]
+    separator, at = "\t", 0
+    if lines and ";" in lines[0]:
+        found = re.search(r"\btab *\((.)", lines[0])
+        separator, at = found[1] if found else "\t", 1
+    rows: list[list[str]] = []
+    formats, at = man_table_formats(lines, at)
+    headed = ruled = False
+    used = 0
+    while at < len(lines):
+        line = lines[at]
+        at += 1
+        if line.startswith(".T&"):
+            headed = headed or len(rows) == 1
+            formats, at = man_table_formats(lines, at)
+            used = 0
+        elif line.strip() in ("_", "="):
+            ruled = ruled or len(rows) == 1
+        elif line[:1] in (".", "'") and not line.startswith("...") and re.match(r"[.']\s*[a-zA-Z\\]", line):
+            text = cell([line])
+            if text and rows:
+                rows[-1][-1] = f"{rows[-1][-1]} {text}".strip()
+        else:
+            fields, at = man_table_fields(lines, at - 1, separator)
+            row = ["" if len(field) == 1 and field[0] in MAN_NO_CELL else cell(field) for field in fields]
+            form = formats[min(used, len(formats) - 1)] if formats else []
+            used += 1
+            spans = [key for key in form if key[:1] in "sS"]
+            if spans and len(row) <= len(form) - len(spans):
+                rest = iter(row)
+                row = ["" if key[:1] in "sS" else next(rest, "") for key in form]
+            if any(row):
+                rows.append(row)
+    is_bold = len(formats) > 1 and all("B" in key.upper() for key in formats[0])
+    headed = headed or ruled or is_bold or (bool(rows) and man_is_head(rows[0]))
+    if rows and max(map(len, rows)) > 64:
+        return rst_fence([" ".join(row) for row in rows])
+    return rst_gfm(rows, int(headed and len(rows) > 1))
+
+
+def man_is_head(row: list[str]) -> bool:
+    return any(row) and all(text.startswith("**") and text.endswith("**") for text in row if text)
+
+
+def man_table_formats(lines: list[str], at: int) -> tuple[list[list[str]], int]:
+    """(the format lines from `at` on as lists of columns, the first line after them): the last ends with a dot."""
+    formats: list[list[str]] = []
+    end = at
+    while end < len(lines):
+        line = lines[end].strip()[:2000]
+        if line[:1] in (".", "'"):
+            break
+        end += 1
+        for part in line.rstrip(".").split(","):
+            formats.append(re.findall(r"[lLcCrRnNaAsS^](?:[^lLcCrRnNaAsS^|,\s_=-]|(?<=[fF(])\w)*(?:\s+[bBiI](?![a-zA-Z]))?", re.sub(r"\([^()]*\)", "", part)))
+        if line.endswith("."):
+            return [form[:64] for form in formats if form], end
+        if end - at > 100:
+            break
+    return [], at       # there is no end: what stands there is text
+
+
+def man_table_fields(lines: list[str], at: int, separator: str) -> tuple[list[list[str]], int]:
+    """(the fields of the row that starts at `at`, each as its lines; the first line after it). T{ … T} holds several lines."""
+    fields: list[list[str]] = []
+    rest = lines[at]
+    at += 1
+    while True:
+        parts = rest.split(separator)
+        if parts[-1].strip() != "T{":
+            return [*fields, *([part] for part in parts)], at
+        fields += [[part] for part in parts[:-1]]
+        block: list[str] = []
+        while at < len(lines) and not lines[at].startswith("T}"):
+            block.append(lines[at])
+            at += 1
+        fields.append(block or [""])
+        if at >= len(lines):
+            return fields, at
+        rest = lines[at][2:]
+        at += 1
+        if not rest:
+            return fields, at
+        rest = rest[1:] if rest.startswith(separator) else rest
+
+
+# — the tree as blocks —
+
+def man_texts(blocks: list[str | ManNode]) -> list[str]:
+    """The Markdown of what stands where no entry can be: one text for each block or list."""
+    out: list[str] = []
+    run: list[str] = []
+    for number, block in enumerate(blocks):
+        if isinstance(block, str):
+            out.append(block)
+            continue
+        if block.kind in ("item", "term"):
+            text = man_item(block)
+            if text:
+                run.append(text)
+        elif block.kind != "row":
+            out += man_texts(block.blocks)
+        following = blocks[number + 1] if number + 1 < len(blocks) else None
+        if run and not (isinstance(following, ManNode) and following.kind == block.kind):
+            out.append(("\n\n" if any("\n\n" in text for text in run) else "\n").join(run))
+            run = []
+        if block.kind == "row" and not (isinstance(following, ManNode) and following.kind == "row"):
+            out.append(man_rows(blocks, number))
+    return [text for text in out if text]
+
+
+def man_rows(blocks: list[str | ManNode], last: int) -> str:
+    """The table whose last row is blocks[last]."""
+    rows: list[list[str]] = []
+    for at in range(last, -1, -1):
+        block = blocks[at]
+        if not isinstance(block, ManNode) or block.kind != "row":
+            break
+        rows.append([text.strip() for text in "\n\n".join(man_texts(block.blocks)).split("\10")])
+    rows.reverse()
+    return rst_gfm(rows, int(len(rows) > 1 and man_is_head(rows[0])))
+
+
+def man_item(node: ManNode) -> str:
+    """A list's item; of a term and its meaning, the term stands first."""
+    texts = man_texts(node.blocks)
+    if node.kind == "term":
+        term = ", ".join(map(man_term, node.terms))
+        if texts and not texts[0].startswith(("- ", "1. ", "```", "| ")):
+            texts[0] = f"{term}: {texts[0]}"
+        else:
+            texts.insert(0, term)
+    mark = node.mark or "- "
+    return mark + html_indent("\n\n".join(texts), len(mark)) if texts else ""
+
+
+def man_term(term: str) -> str:
+    return man_markdown(term).replace("\n", " ")
+
+
+class ManWriter:
+    """Turns the tree into blocks."""
+
+    def __init__(self, program: str) -> None:
+        self.program = program
+        self.blocks: list[Block] = []
+        self.ids: dict[str, int] = {}
+        self.depth = 0
+
+    def unique(self, id: str) -> str:
+        number = self.ids[id] = self.ids.get(id, 0) + 1
+        return id if number == 1 else self.unique(f"{id}-{number}") if f"{id}-{number}" in self.ids else f"{id}-{number}"
+
+    def write(self, blocks: list[str | ManNode]) -> None:
+        plain: list[str | ManNode] = []     # neighbours that become body blocks
+        for block in blocks:
+            if isinstance(block, ManNode) and (block.kind in ("group", "list", "heading") or (block.kind == "term" and self.opens(block))):
+                self.bodies(plain)
+                self.node(block)
+            else:
+                plain.append(block)
+        self.bodies(plain)
+
+    def bodies(self, plain: list[str | ManNode]) -> None:
+        for text in man_texts(plain):
+            self.blocks.append(Block("body", text))
+        plain.clear()
+
+    def opens(self, node: ManNode) -> bool:
+        """Whether a term is an entry, or holds some."""
+        return bool(man_entry_name(", ".join(node.terms), not self.depth)) or any(
+            isinstance(block, ManNode) and block.kind in ("term", "group", "list") and self.opens(block) for block in node.blocks)
+
+    def node(self, node: ManNode) -> None:
+        if node.kind == "heading":
+            text = node.terms[0]
+            self.blocks.append(Block("heading", text, node.level, self.unique(slug(text))))
+            return
+        term = ", ".join(node.terms)
+        name = man_entry_name(term, not self.depth) if node.kind == "term" else ""
+        if not name:
+            if term:
+                self.blocks.append(Block("body", ", ".join(map(man_term, node.terms))))
+            self.write(node.blocks)
+            return
+        self.depth += 1
+        self.blocks.append(Block("entry", roff_plain(term), self.depth, self.unique(name), f"{self.program} {name}"))
+        self.write(node.blocks)
+        self.depth -= 1
+        self.blocks.append(Block("end"))
+
+
+def man_name(reader: ManReader, path: str) -> str:
+    """The name of a page as people write it: of the one in .TH or .Dt, which often is in capitals, as the file or the page's first line has it."""
+    name = reader.name
+    stem = path.rpartition("/")[2].rpartition(".")[0]
+    first = ""
+    for block in reader.root.blocks[:3]:
+        if isinstance(block, str):
+            first = re.split(r"[\s,\\]", block.replace("*", "").strip(), maxsplit=1)[0]
+            break
+    for spelled in (stem, first, reader.utility):
+        if spelled and spelled.casefold() == name.casefold():
+            return spelled
+    return name if name != name.upper() else name.lower()
+
+
+def man_head(reader: ManReader, title: str, details: str) -> list[str | ManNode]:
+    """The tree's blocks with the page's title first. The section that says its name and purpose is the text below the title."""
+    blocks = reader.root.blocks
+    head = ManNode("heading", level=1)
+    head.terms.append(title)
+    texts: list[str | ManNode] = [text for text in (details,) if text]
+    first, *_ = [*blocks, ""]
+    rest = next((at for at in range(1, len(blocks)) if not isinstance(blocks[at], str)), len(blocks))
+    if isinstance(first, ManNode) and first.kind == "heading" and first.level == 2 and 1 < rest < 4 and len(str(blocks[1])) < 2000:
+        return [head, *blocks[1:rest], *texts, *blocks[rest:]]
+    return [head, *texts, *blocks]
+
+
+def read_man(data: bytes, page: Page) -> Document:
+    """The blocks of a manual page in roff: man(7) or mdoc(7), with tbl(1) tables.
+
+    The title is `name(section)`; below it stand the page's NAME section and what its title line says (version, date, manual). .SH, .SS, .Sh and .Ss are
+    headings. A tagged paragraph that names an option, function, variable or command is an entry: `id` is that name, `name` has the page's name before
+    it. A page's own macros, strings, numbers, conditions and loops are carried out, within limits; files that it names in .so are read through
+    page.beside, and named where they are not there. Never raises on malformed markup: what is not understood comes out as text.
+    """
+    text = roff_decode(data, page.charset)
+    reader = ManReader(RoffMachine(text.split("\n"), page), page)
+    found = re.search(r"^[.'][ \t]*(TH|Dd|Dt|SH|Sh)\b", text, re.MULTILINE)
+    reader.is_mdoc = bool(found) and found[1] in ("Dd", "Dt", "Sh") if found else False
+    reader.read()
+    reader.close()
+    name = man_name(reader, page.path)
+    title = f"{name}({reader.section})" if name and reader.section else name
+    details = ", ".join(rst_escape(detail) for detail in dict.fromkeys((*reader.details[1:], reader.details[0])) if detail)
+    writer = ManWriter(name)
+    writer.write(man_head(reader, title, details) if title else reader.root.blocks)
+    return Document(title, writer.blocks)
+
+
+ROFF_REQUESTS: dict[str, Callable[[RoffMachine, str], str | None]] = {
+    "if": RoffMachine.request_if, "ie": RoffMachine.request_ie, "el": RoffMachine.request_el, "while": RoffMachine.request_while,
+    "break": RoffMachine.request_break, "return": RoffMachine.request_return, "shift": RoffMachine.request_shift, "nop": RoffMachine.request_nop,
+    "do": RoffMachine.request_do, "de": RoffMachine.request_de, "de1": RoffMachine.request_de, "am": RoffMachine.request_am, "am1": RoffMachine.request_am,
+    "ig": RoffMachine.request_ig, "ds": RoffMachine.request_ds, "ds1": RoffMachine.request_ds, "as": RoffMachine.request_as, "as1": RoffMachine.request_as,
+    "nr": RoffMachine.request_nr, "rr": RoffMachine.request_rr, "rm": RoffMachine.request_rm, "als": RoffMachine.request_als,
+    "rn": RoffMachine.request_rn, "tr": RoffMachine.request_tr, "so": RoffMachine.request_so}
+MAN_REQUESTS: dict[str, Callable[[ManReader, str, str], None]] = {
+    "br": ManReader.request_break, "ti": ManReader.request_break, "in": ManReader.request_break, "ce": ManReader.request_break,
+    "sp": ManReader.request_space, "nf": ManReader.request_nofill, "fi": ManReader.request_fill, "ft": ManReader.request_font,
+    "TS": ManReader.request_table, "EQ": ManReader.request_source, "PS": ManReader.request_source}
+# Requests and macros that say nothing to a reader of text: sizes, places, hyphenation, messages, files.
+MAN_IGNORED = frozenset("""
+    ad af ab am1i asciify backtrace bd blm box boxa bp brp c2 cc cf cflags char chop class close color cp cs cu da dei dei1 defcolor device di dt ec ecr ecs
+    em eo ev evc ex fam fc fchar fcolor fl fp fschar fspecial ftr fzoom gcolor hc hcode hla hlm hpf hpfa hpfcode hw hy hym hys ip it itc kern lc length
+    lf lg linetabs ll lt ls mc mk mso msoquiet na ne nh nm nn ns nx open opena os output pc pev pi pl pm pn pnr po ps psbb pso ptr pvs rchar rd rfschar rj
+    rnn rs rt schar shc sizes special spreadwarn ss stringdown stringup sty substring sv sy ta tc tkf tl tm tm1 tmc trf trin trnt troff uf ul unformat vpt
+    vs warn warnscale wh write writec writem TE EN PE IX IR1 DT UC AT PD1 LINKSTYLE T& bP1""".split())
+# Where a page defines one of these itself, its own definition counts.
+MAN_OWN = frozenset("OP MR P R BX".split())
+MAN_MACROS: dict[str, Callable[[ManReader, str, list[str]], None]] = {
+    "TH": ManReader.man_title, "Dd": ManReader.mdoc_date, "Dt": ManReader.mdoc_title, "SH": ManReader.man_heading, "SS": ManReader.man_heading,
+    **dict.fromkeys(("PP", "P", "LP"), ManReader.man_paragraph), "TP": ManReader.man_tag, "TQ": ManReader.man_tag, "IP": ManReader.man_indented,
+    "HP": ManReader.man_hanging, "RS": ManReader.man_right, "RE": ManReader.man_left, "PD": ManReader.man_dense,
+    **dict.fromkeys("B I SM SB R".split(), ManReader.man_font_line), **dict.fromkeys("BI BR IB IR RB RI".split(), ManReader.man_fonts),
+    "EX": ManReader.man_example, "EE": ManReader.man_example, "UR": ManReader.man_link, "MT": ManReader.man_link, "UE": ManReader.man_link_end,
+    "ME": ManReader.man_link_end, "URL": ManReader.man_url, "MTO": ManReader.man_url, "FTP": ManReader.man_url, "SY": ManReader.man_synopsis,
+    "YS": ManReader.man_synopsis, "OP": ManReader.man_option, "MR": ManReader.man_reference}
+
+MDOC_FONTS = {"Fl": "B", "Cm": "B", "Ic": "B", "Sy": "B", "Fd": "B", "Ms": "B", "Cd": "B", "Ar": "I", "Em": "I", "Pa": "I", "Ft": "I", "Va": "I", "Vt": "I",
+              "Ad": "I", "Li": "C", "Dv": "C", "Ev": "C", "Er": "C", "Ql": "C", "Hf": "B"}
+MDOC_DEFAULTS = {"Ar": "file ...", "Pa": "~"}
+MDOC_QUOTES = {"Op": ("[", "]"), "Dq": ("“", "”"), "Sq": ("‘", "’"), "Qq": ('"', '"'), "Pq": ("(", ")"), "Bq": ("[", "]"), "Aq": ("<", ">"),
+               "Brq": ("{", "}"), "En": ("", "")}
+MDOC_OPENS = {"Oo": "[", "Do": "“", "So": "‘", "Qo": '"', "Po": "(", "Bo": "[", "Ao": "<", "Bro": "{", "Xo": "", "Eo": ""}
+MDOC_CLOSES = {"Oc": "]", "Dc": "”", "Sc": "’", "Qc": '"', "Pc": ")", "Bc": "]", "Ac": ">", "Brc": "}", "Xc": "", "Ec": ""}
+MDOC_SYSTEMS = {"Ux": "UNIX", "Fx": "FreeBSD", "Nx": "NetBSD", "Ox": "OpenBSD", "Dx": "DragonFly", "Bsx": "BSD/OS"}
+MDOC_LIBRARIES = {"libc": "Standard C Library", "libm": "Math Library", "libutil": "System Utilities Library", "libcrypt": "Crypt Library",
+                  "libpthread": "POSIX Threads Library", "libkvm": "Kernel Data Access Library", "libedit": "Command Line Editor Library",
+                  "libbsd": "Utility functions from BSD systems", "libz": "Compression Library", "libmd": "Message Digest (MD4, MD5, etc.) Support Library"}
+MDOC_STANDARDS = {
+    "-ansiC": "ANSI X3.159-1989 (“ANSI C89”)", "-ansiC-89": "ANSI X3.159-1989 (“ANSI C89”)", "-isoC": "ISO/IEC 9899:1990 (“ISO C90”)",
+    "-isoC-90": "ISO/IEC 9899:1990 (“ISO C90”)", "-isoC-99": "ISO/IEC 9899:1999 (“ISO C99”)", "-isoC-2011": "ISO/IEC 9899:2011 (“ISO C11”)",
+    "-p1003.1": "IEEE Std 1003.1 (“POSIX.1”)", "-p1003.1-88": "IEEE Std 1003.1-1988 (“POSIX.1”)", "-p1003.1-90": "ISO/IEC 9945-1:1990 (“POSIX.1”)",
+    "-p1003.1-96": "ISO/IEC 9945-1:1996 (“POSIX.1”)", "-p1003.1-2001": "IEEE Std 1003.1-2001 (“POSIX.1”)",
+    "-p1003.1-2004": "IEEE Std 1003.1-2004 (“POSIX.1”)", "-p1003.1-2008": "IEEE Std 1003.1-2008 (“POSIX.1”)", "-p1003.2": "IEEE Std 1003.2 (“POSIX.2”)",
+    "-p1003.2-92": "IEEE Std 1003.2-1992 (“POSIX.2”)", "-xpg3": "X/Open Portability Guide Issue 3 (“XPG3”)",
+    "-xpg4": "X/Open Portability Guide Issue 4 (“XPG4”)", "-xpg4.2": "X/Open Portability Guide Issue 4, Version 2 (“XPG4.2”)",
+    "-susv1": "Version 1 of the Single UNIX Specification (“SUSv1”)", "-susv2": "Version 2 of the Single UNIX Specification (“SUSv2”)",
+    "-susv3": "Version 3 of the Single UNIX Specification (“SUSv3”)", "-svid4": "System V Interface Definition, Fourth Edition (“SVID4”)"}
+MDOC_LISTS = frozenset("-bullet -dash -hyphen -item -enum -tag -hang -ohang -inset -diag -column".split())
+MDOC_BULLETS = frozenset("bullet dash hyphen item enum".split())
+# Macros that begin a line of their own in a synopsis.
+MDOC_LINES = frozenset("Nm Ft Fn In Fd Vt".split())
+MDOC_CALLS: dict[str, Callable[[ManReader, str, list[str], int], tuple[str, int]]] = {
+    **dict.fromkeys(MDOC_FONTS, ManReader.call_font), **dict.fromkeys(MDOC_QUOTES, ManReader.call_quote), **dict.fromkeys(MDOC_OPENS, ManReader.call_open),
+    **dict.fromkeys(MDOC_CLOSES, ManReader.call_close), **dict.fromkeys(MDOC_SYSTEMS, ManReader.call_system),
+    **dict.fromkeys(("At", "Bx"), ManReader.call_system), **dict.fromkeys(("Ns", "Ap", "Pf"), ManReader.call_glue),
+    **dict.fromkeys(("No", "Tn", "An", "Sx", "Nd"), ManReader.call_text), **dict.fromkeys(("Lk", "Mt"), ManReader.call_link),
+    **dict.fromkeys(("Lb", "St", "Ex", "Rv", "Ud", "Bt"), ManReader.call_fixed), "Nm": ManReader.call_name, "Xr": ManReader.call_reference,
+    "Fn": ManReader.call_function, "Fa": ManReader.call_argument, "In": ManReader.call_include, "Ta": ManReader.call_cell, "Es": ManReader.call_nothing}
+MDOC_MACROS: dict[str, Callable[[ManReader, str, list[str]], None]] = {
+    **dict.fromkeys(MDOC_CALLS, ManReader.mdoc_words), **dict.fromkeys(MDOC_CLOSES, ManReader.mdoc_opened), "TH": ManReader.man_title,
+    "Dd": ManReader.mdoc_date, "Dt": ManReader.mdoc_title, "Os": ManReader.mdoc_nothing, "Sh": ManReader.mdoc_heading, "Ss": ManReader.mdoc_heading,
+    **dict.fromkeys(("Pp", "Lp", "PP", "LP"), ManReader.mdoc_paragraph), "Nd": ManReader.mdoc_describe, "Bl": ManReader.mdoc_list,
+    "It": ManReader.mdoc_item, "El": ManReader.mdoc_list_end, "Bd": ManReader.mdoc_display, "Ed": ManReader.mdoc_display_end,
+    "Dl": ManReader.mdoc_display_line, "D1": ManReader.mdoc_display_line, "Sm": ManReader.mdoc_spacing, "Fo": ManReader.mdoc_function,
+    "Fc": ManReader.mdoc_function, "Rs": ManReader.mdoc_reference, "Re": ManReader.mdoc_reference,
+    **dict.fromkeys("%A %B %C %D %I %J %N %O %P %Q %R %T %U %V".split(), ManReader.mdoc_reference_part),
+    **dict.fromkeys("Bk Ek Bf Ef Db Hf".split(), ManReader.mdoc_nothing)}
+
+
 # ── json documents ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 JSON_METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
@@ -7945,11 +9599,15 @@ def read_json_doc(data: bytes, page: Page) -> Document:
 # Suffixes that say what a file is where its content does not.
 FORMAT_BY_SUFFIX = {
     ".html": "html", ".htm": "html", ".xhtml": "html", ".md": "markdown", ".markdown": "markdown", ".mdx": "markdown", ".rst": "rst", ".rest": "rst",
-    ".txt": "text", ".text": "text", ".ipynb": "notebook", ".json": "json"}
+    ".txt": "text", ".text": "text", ".ipynb": "notebook", ".json": "json", ".man": "man", ".mdoc": "man"}
 READERS: dict[str, Callable[[bytes, Page], Document]] = {
-    "html": read_html, "markdown": read_markdown, "rst": read_rst, "text": read_text, "notebook": read_notebook, "json": read_json_doc}
+    "html": read_html, "markdown": read_markdown, "rst": read_rst, "text": read_text, "notebook": read_notebook, "json": read_json_doc, "man": read_man}
 # Text for models (llmstxt.org): an overview with links, or, where the name says more, many pages in one file. Markdown in spite of the suffix.
 LLMS_TEXT = re.compile(r"llms((?:[-_.](?:full|ctx|small|medium|complete))*)\.(?:txt|md)")
+# Names of manual pages end in their section: git-add.1, printf.3p, openssl.1ssl, lsearch.n. So do other names (foo-1.2.3): the content decides.
+MAN_SUFFIX = re.compile(r"\.(?:[1-9][a-z]{0,12}|[nl])")
+MAN_FIRST = re.compile(rb"""\\"|[.'][ \t]*(?:\\["#]|[A-Za-z]{1,3}\b|\r?\n)|\.\.\.\\"|'{2,3}""")
+MAN_CONTENT = re.compile(rb"^[.'][ \t]*(?:(?:TH|Dd|Dt|SH|Sh)[ \t]+\S|so[ \t]+\S+\.\w+\s*$)", re.MULTILINE)
 README_NAMES = frozenset(("readme", "changelog", "changes", "history", "news", "contributing", "authors", "faq", "upgrading", "migration"))
 
 
@@ -7965,13 +9623,15 @@ def detect_format(data: bytes, path: str) -> str | None:
     if head.startswith(b"{") and suffix in ("", ".json", ".ipynb"):
         return "notebook" if b'"cells"' in data and b'"nbformat"' in data else "json" if re.search(rb'"(openapi|swagger|\$schema)"\s*:', head) else None
     found = FORMAT_BY_SUFFIX.get(suffix)
+    if MAN_FIRST.match(head) and MAN_CONTENT.search(data.lstrip(b"\xef\xbb\xbf \t\r\n")[:262144]):
+        return "man"
     if found == "text" and re.search(rb"^\.\. [a-z:-]+::", data, re.MULTILINE):
         return "rst"
     if found == "text" and LLMS_TEXT.fullmatch(stem + suffix) and re.search(rb"^# ", head, re.MULTILINE):
         return "markdown"
     if found is None and (stem in README_NAMES and not suffix):
         return "text"
-    return None if found == "json" else found
+    return None if found in ("json", "man") else found
 
 
 MAX_FILE_BYTES = 32 * 1024 * 1024
@@ -8044,7 +9704,8 @@ class Collection:
                   "a list of pages" if stem in INDEX_PAGES and suffix in (".html", ".htm") else
                   UNREAD_FILES[name] if name in UNREAD_FILES else
                   f"not documentation ({suffix or 'no suffix'})" if (
-                      name not in SIDE_FILES and suffix not in FORMAT_BY_SUFFIX and (suffix or stem not in README_NAMES)) else
+                      name not in SIDE_FILES and suffix not in FORMAT_BY_SUFFIX and not MAN_SUFFIX.fullmatch(suffix) and
+                      (suffix or stem not in README_NAMES)) else
                   f"more than {MAX_FILES} files" if len(self.items) >= MAX_FILES else "")
         if reason:
             self.skipped.append((path, reason))
