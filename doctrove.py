@@ -7585,7 +7585,7 @@ ROFF_SIGNS = {"-": "-", "e": "\\", "\\": "\\", "E": "\\", "'": "´", "`": "`", "
               "&": "", ")": "", "%": "", ":": "", "/": "", ",": "", "{": "", "}": "", "a": "", "d": "", "u": "", "r": "", "p": "\n", "z": "", "!": "", "?": "",
               ".": ".", "s": "", "h": "", "v": "", "": ""}
 ROFF_INTERPOLATE = re.compile(
-    r"\\(?:([*n])([-+]?)(?:\((..)|\[([^\]\\\n]{0,400})\]|(.))|(\$)()(?:\((..)|\[([^\]\n]{0,20})\]|(.))|w([^\w\s\\])(.{0,400}?)\11|.)")
+    r"\\(?:([*n])((?<=n)[-+]|)(?:\((..)|\[([^\]\\\n]{0,400})\]|(.))|(\$)()(?:\((..)|\[([^\]\n]{0,20})\]|(.))|w([^\w\s\\])(.{0,400}?)\11|.)")
 ROFF_COMMENT = re.compile(r"\\(?:[\"#]|.)")
 ROFF_CONTROL = re.compile(r"[.'][ \t]*([^\s\\]*)")
 ROFF_ARGUMENT = re.compile(r'[ \t]*(?:"((?:[^"]|"")*)"?|((?:\\.|[^ \t\\]|\\$)+))')
@@ -8167,7 +8167,7 @@ class ManReader:
         self.spaced = True
         self.calls = 0
         self.arguments_of: int | None = None    # of .Fo: how many came
-        self.reference: list[str] | None = None
+        self.reference: list[tuple[str, str]] | None = None
         self.in_head = False                # between .It Xo and .Xc: all lines are the tag
 
     def read(self) -> None:
@@ -8818,8 +8818,10 @@ class ManReader:
             self.reference = []
         elif self.reference is not None:
             parts, self.reference = self.reference, None
+            authors = [text for key, text in parts if key == "%A"]
+            named = " and ".join(authors) if len(authors) < 3 else f"{', '.join(authors[:-1])}, and {authors[-1]}"
             if parts:
-                self.text(", ".join(parts) + ".")
+                self.text(", ".join(filter(None, (named, *(text for key, text in parts if key != "%A")))) + ".")
 
     def mdoc_reference_part(self, name: str, given: list[str]) -> None:
         text = self.words(given)
@@ -8827,7 +8829,7 @@ class ManReader:
         if self.reference is None:
             self.text(text)
         elif text:
-            self.reference.append(text)
+            self.reference.append((name, text))
 
     def mdoc_nothing(self, name: str, given: list[str]) -> None:
         pass
