@@ -66,7 +66,8 @@ class TextTest(unittest.TestCase):
                 (r"a\-b\(emc\[en]d", "a-b—c–d"), (r"\[u00E9]\['e]\(:u\['a]", "ééüá"), (r"a\&b\%c\|d\^e\:f", "abcdef"), (r"x\ y\~z\0w", "x y z w"),
                 (r"\s+2big\s0 \s-1SMALL\s0 \s'12'x", "big SMALL x"), (r"\fBb\fR \fIi\fP \f(CWc\fR \f[BI]x\fR", "**b** *i* `c` ***x***"),
                 (r"\m[red]c\m[] \h'1n'\v'-1'd", "c d"), (r"\o'e\(aa' \z_x", "é _x"), (r"\*(lqq\*(rq \*R", "“q” ®"),
-                (r"\N'65'\[no-such]", "Ano-such"), ("before\\c\nafter", "beforeafter"), ('kept \\" dropped', "kept"), (r"\w'abc'", "72"), (".ds - \\-\n\\*-x", "-x")):
+                (r"\N'65'\[no-such]", "Ano-such"), ("before\\c\nafter", "beforeafter"), ('kept \\" dropped', "kept"), (r"\w'abc'", "72"),
+                (".ds - \\-\n\\*-x", "-x")):
             with self.subTest(source=source):
                 self.assertEqual(bodies(source), [shown])
 
