@@ -46,7 +46,8 @@ doctrove.leave(code)
 # in the first one's place when a function of theirs is first called: so what they grow by costs no start.
 LATER = {
     "doctrove_remote": ("remote",),
-    "doctrove_import": ("importers", "html", "markdown", "restructuredtext", "man pages", "json documents", "collections", "sections"),
+    "doctrove_import": (
+        "importers", "html", "markdown", "restructuredtext", "asciidoc", "man pages", "json documents", "collections", "sections"),
     "doctrove_library": ("library", "library tools"),
     "doctrove_more": ("static host", "doctor", "commands")}
 LATER_STUB = """\

@@ -13,7 +13,8 @@ The module reads from top to bottom as the data flows, and each room uses only t
     sources     where bytes come from: bundled, folder, file, zip
     remote      indexes at URLs: fetched, cached, revalidated, within limits
     catalog     the sources merged: lookup, releases, extract
-    importers   what a document is made of; html, markdown, restructuredtext, man pages, json documents: one format each, bytes -> document
+    importers   what a document is made of; html, markdown, restructuredtext, asciidoc, man pages, json documents: one format each,
+                bytes -> document
     collections folders, archives and files of documentation, and which format each file has
     sections    documents -> sections; a collection imported into a volume
     library     the writable folder of imported volumes (--root)
@@ -7534,6 +7535,1593 @@ def read_rst(data: bytes, page: Page) -> Document:
     return Document(next((block.text for block in blocks if block.kind == "heading"), ""), blocks)
 
 
+# ── asciidoc ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+# Nested blocks and lists are read by recursion; documentation nests about 6 deep. Below this, lines come out as they stand.
+ADOC_DEEPEST = 24
+ADOC_SPANS_DEEP = 6  # formatted text in formatted text
+# Included files: how many, how deep and how many characters in one page. They stop a file that includes itself many times. (git's git-config
+# includes about 150.)
+ADOC_INCLUDES, ADOC_INCLUDE_DEPTH, ADOC_INCLUDE_CHARACTERS = 1000, 16, 4_000_000
+# One attribute's value, and what references to attributes may add to a page: values can double each other.
+ADOC_VALUE_CHARACTERS, ADOC_EXPANSION_CHARACTERS = 4_000, 500_000
+ADOC_LINE_CHARACTERS = 2_000  # a longer line holds no block attributes
+
+ADOC_DIRECTIVE = re.compile(r"(\\?)(ifdef|ifndef|ifeval|endif|include)::([^\[]*)\[(.*)\]$")
+ADOC_COMPARISON = re.compile(r"\s*(\"[^\"]*\"|'[^']*'|[^\s=!<>]+)\s*([=!<>]=|[<>])\s*(\"[^\"]*\"|'[^']*'|[^\s=!<>]+)\s*$")
+ADOC_TAG = re.compile(r"(?<!\w)(tag|end)::([^\s\[\]]{1,200})\[\](?!\w)")
+ADOC_ENTRY = re.compile(r":(!?)([A-Za-z0-9_][\w-]*)(!?):(?:[ \t]+(.*))?$")
+ADOC_REFERENCE = re.compile(r"(\\?)\{(?:(counter2?|set):)?(\w[\w-]*)(?::([^{}\n]{0,200}))?\}|\+\{[^{}+\n]*\}\+")
+ADOC_PAIR = re.compile(r"\s*(?:([\w][\w.:-]*)\s*=\s*)?(?:\"((?:[^\"\\]|\\.)*)\"\s*(?=,|$)|'((?:[^'\\]|\\.)*)'\s*(?=,|$)|([^,]*))(?:,|$)")
+ADOC_ATTRIBUTES = re.compile(r"\[(?:|[\w.#%{,\"'].*)\]$")
+ADOC_ANCHOR = re.compile(r"\[\[([A-Za-z_:][\w:.-]*)(?:,[^\[\]]*)?\]\]")
+ADOC_LAST_ANCHOR = re.compile(r"\s\[\[([A-Za-z_:][\w:.-]*)(?:,[^\[\]]*)?\]\]$")
+ADOC_MACRO = re.compile(r"(\w[\w-]*)::(\S*?)\[(.*)\]$")
+ADOC_BREAK = re.compile(r"(?:'{3,}|<<<|([-*])( *)\1\2\1)$")
+ADOC_BULLET = re.compile(r"[ \t]*(-|\*{1,40}|•)[ \t]+(?=\S)")
+ADOC_NUMBER = re.compile(r"[ \t]*(?:(\.{1,40})|(\d{1,9})\.|([a-zA-Z])\.|[ivx]{1,8}(\))|[IVX]{1,8}(\)))[ \t]+(?=\S)")
+ADOC_CALLOUT = re.compile(r"<(\d{1,4}|\.)>[ \t]+(?=\S)")
+ADOC_TERM = re.compile(r"[ \t]*(?!//(?!/))(\S.*?)(:{2,4}|;;)(?:$|[ \t]+(?=(.*)))")
+ADOC_CHECK = re.compile(r"\[([ xX*])\][ \t]+(?=\S)")
+ADOC_CELL_SPEC = re.compile(r"(?:(\d+(?:\.\d*)?|\.\d+)([*+]))?(?:[<^>](?:\.[<^>])?|\.[<^>])?([adehlmsv])?$")
+ADOC_COLUMN = re.compile(r"\s*(?:(\d{1,4})\*)?[<^>]?(?:\.[<^>])?(?:~|\d+%?)?([adehlmsv])?\s*$")
+ADOC_LABEL = re.compile(r"(NOTE|TIP|IMPORTANT|WARNING|CAUTION):[ \t]+(?=\S)")
+ADOC_ADMONITIONS = {name.upper(): name for name in "Note Tip Important Warning Caution".split()}
+
+# The first four signs of a delimiter -> what it encloses; it may be longer. The other delimiters have one length.
+ADOC_DELIMITERS = {"----": "listing", "....": "literal", "====": "example", "****": "sidebar", "____": "quote", "////": "comment", "++++": "pass"}
+ADOC_TABLES = {"|": "psv", "!": "psv", ",": "csv", ":": "dsv"}
+ADOC_LEVELS = {"=": 0, "-": 1, "~": 2, "^": 3, "+": 4}
+# Styles that say what a block is, whatever encloses it.
+ADOC_STYLES = frozenset("source listing literal verse quote stem latexmath asciimath pass comment example sidebar abstract partintro open normal".split())
+ADOC_DIAGRAMS = frozenset("a2s actdiag blockdiag bytefield d2 ditaa dot erd graphviz mermaid nomnoml nwdiag pikchr plantuml seqdiag svgbob vega vegalite "
+                          "wavedrom".split())
+ADOC_VERBATIM = frozenset(("listing", "literal", "fence", "comment", "pass"))
+
+# Attributes that stand for one sign or a few. What they stand for is never markup.
+ADOC_SIGNS = {
+    "blank": "", "empty": "", "sp": " ", "nbsp": " ", "zwsp": "", "wj": "", "apos": "'", "quot": '"', "lsquo": "‘", "rsquo": "’", "ldquo": "“",
+    "rdquo": "”", "deg": "°", "plus": "+", "brvbar": "¦", "vbar": "|", "amp": "&", "lt": "<", "gt": ">", "startsb": "[", "endsb": "]", "caret": "^",
+    "asterisk": "*", "tilde": "~", "backslash": "\\", "backtick": "`", "two-colons": "::", "two-semicolons": ";;", "cpp": "C++", "cxx": "C++", "pp": "++",
+    "apostrophe": "'", "litdd": "--"}
+ADOC_KNOWN = {
+    "asciidoctor": "", "backend": "html5", "backend-html5": "", "basebackend": "html", "basebackend-html": "", "doctype": "article", "doctype-article": "",
+    "outfilesuffix": ".html", "filetype": "html", "filetype-html": "", "iconsdir": "./images/icons", "docdir": "."}
+
+# Where inline markup may begin.
+ADOC_TOKEN = re.compile(
+    r"\\|\*\*?|__?|``?|##?|\+{1,3}|\$\$|\^|~|'|\"`|<<|<(?=(?:https?|ftp|irc|mailto)[:])|\(\(|\[\[|"
+    r"\[[^\[\]\n]{0,80}\](?=[*_`#+^~'])|(?<![\w/.-])(?:https?|ftp|irc|file)://[^\s\[\]<>\"]*|"
+    r"(?<![\w-])(?:link|xref|mailto|image|icon|kbd|btn|menu|footnote|footnoteref|stem|latexmath|asciimath|pass|indexterm2?|anchor):(?!:)[^\s\[\]]{0,400}\[|"
+    r"(?<![\w:-])[a-z][a-z0-9-]{0,20}:[^\s\[\]:]{1,80}\[\d[a-z]{0,3}\]")
+ADOC_ENDS = {
+    **{sign: re.compile(rf"(?<=\S){re.escape(sign)}(?!\w)") for sign in "*_#+'"},
+    "`": re.compile(r"(?<=\S)`(?![\w\"'`])"), "mono": re.compile(r"(?<=\S)`(?!\w)"),
+    **{sign: re.compile(re.escape(sign)) for sign in ("**", "__", "``", "##", "++", "+++", "$$")},
+    "]": re.compile(r"(?<!\\)\]"),
+    '"`': re.compile(r"(?<=\S)`\"(?!\w)"), "'`": re.compile(r"(?<=\S)`'(?!\w)"), "''": re.compile(r"(?<=\S)''(?!\w)"),
+}
+ADOC_CROSS = re.compile(r"<<([^<>,\n]{1,300})(?:,([\s\S]{0,300}?))?>>")
+ADOC_SCRIPT = re.compile(r"([\^~])([^\s^~]{1,400})\1")
+ADOC_HIDDEN = re.compile(r"\(\(\([^()]{1,400}\)\)\)")
+ADOC_INDEXED = re.compile(r"\(\(([^()]{1,400})\)\)")
+ADOC_BIBLIOGRAPHY = re.compile(r"\[\[\[([A-Za-z_:][\w:.-]*)(?:,([^\[\]]*))?\]\]\]")
+ADOC_PLACE = re.compile(r"\x03(\d+)\x04")
+ADOC_KEPT = re.compile(r"\x01(\d+)\x02")
+# What a line of AsciiDoc looks like and one of plain text does not; each group is one kind.
+ADOC_SOURCE_MARKS = re.compile(
+    r"(?m)^(?:(\[(?:verse|source|NOTE|TIP|quote|horizontal|\[[\w.-]+\])[^\n]*\])$|((?:include|ifdef|ifndef|image)::[^\s\[]*\[)|(:[\w-]+:(?: |$))|"
+    r"(\+)$|(?<=\n\n)(?:-{4}|\.{4}|={4}|\|={3})([-.=]*)$|(?<=[\]+]\n)(?:-{4}|\.{4}|={4}|\|={3})([-.=]*)$|(?:[^\s:][^:\n]{0,200})(::)$)|(link(?:git)?:[\w./-]+\[)|(<<[\w-]+(?:,[^<>\n]{0,200})?>>)")
+ADOC_REPLACED = {"(C)": "©", "(R)": "®", "(TM)": "™", "...": "…", "->": "→", "=>": "⇒", "<-": "←", "<=": "⇐", "'": "’", "--": "—"}
+ADOC_REPLACE = re.compile(
+    r"\\?(?:\((?:C|R|TM)\)|\.\.\.|[-=]>|<[-=](?!\w))|(?<=\w)\\?--(?=\w)|(?:(?<=\s)|(?<![\s\S]))\\?--(?=\s|$)|(?<=[^\W_])\\?'(?=[^\W\d_])|"
+    r"&(?:#\d{1,7}|#x[0-9A-Fa-f]{1,6}|[A-Za-z]{2,30}\d{0,2});")
+
+
+def adoc_pairs(text: str) -> tuple[list[str], dict[str, str]]:
+    """(the values without a name, the named values) of a list of attributes."""
+    values: list[str] = []
+    named: dict[str, str] = {}
+    at = 0
+    while at < len(text) <= ADOC_LINE_CHARACTERS:
+        match = ADOC_PAIR.match(text, at)
+        if match is None or match.end() == at:
+            break
+        value = next((part for part in match.groups()[1:] if part is not None), "").strip()
+        value = re.sub(r"\\([\"'])", r"\1", value)
+        if match[1]:
+            named[match[1]] = value
+        else:
+            values.append(value)
+        at = match.end()
+    return values, named
+
+
+def adoc_delimiter(line: str) -> tuple[str, str] | None:
+    """(what the line encloses as a delimiter, the line that ends it), or None."""
+    kind = ADOC_DELIMITERS.get(line[:4])
+    if kind is not None:
+        return (kind, line) if line.count(line[0]) == len(line) else None
+    if line == "--":
+        return "open", line
+    if line[:3] == "```":
+        return ("fence", "```") if "`" not in line[3:] else None
+    if line[1:4] == "===" and line[0] in ADOC_TABLES and line.count("=") == len(line) - 1:
+        return "table", line
+    return None
+
+
+def adoc_underlined(lines: Sequence[str], at: int) -> bool:
+    """Whether the line is a title that the next one underlines: as long as it is, give or take one sign."""
+    if at + 1 >= len(lines):
+        return False
+    line, below = lines[at], lines[at + 1]
+    return (below[:1] in ADOC_LEVELS and len(below) > 1 and abs(len(line) - len(below)) < 2 and below.count(below[0]) == len(below)
+            and line[0] != "." and re.search(r"\w", line) is not None)
+
+
+def adoc_heading(line: str) -> tuple[int, str] | None:
+    """(level from 0, text) of a title on one line, or None."""
+    sign = line[:1]
+    if sign not in ("=", "#"):
+        return None
+    text = line.lstrip(sign)
+    level = len(line) - len(text)
+    if level > 6 or text[:1] not in (" ", "\t") or not text.strip():
+        return None
+    text = text.strip()
+    end = " " + sign * level
+    return level - 1, text[:-len(end)].rstrip() if text.endswith(end) else text
+
+
+def adoc_is_comment(line: str) -> bool:
+    return line.startswith("//") and line[2:3] != "/"
+
+
+def adoc_skip(lines: Sequence[str], at: int) -> int:
+    """The place behind comments and then blank lines: a comment behind a blank line keeps two lists apart."""
+    while at < len(lines) and adoc_is_comment(lines[at]):
+        at += 1
+    while at < len(lines) and not lines[at]:
+        at += 1
+    return at
+
+
+def adoc_marker(line: str) -> tuple[str, int, str] | None:
+    """(what is equal for all items of one list, where the text begins, the number or '') of a line that begins a list's item; None for any other.
+    For a description list the place is the end of the term's line."""
+    bare = line.lstrip(" \t")
+    first = bare[:1]
+    if first in ("*", "-", "•"):
+        match = ADOC_BULLET.match(line)
+        if match:
+            return match[1], match.end(), ""
+    elif first == "<":
+        match = ADOC_CALLOUT.match(line)
+        if match:
+            return "<", match.end(), ""
+    if first == "." or bare[1:2] in (".", ")") or first.isdigit() or first in ("i", "v", "x", "I", "V", "X"):
+        match = ADOC_NUMBER.match(line)
+        if match:
+            kinds = (match[1], match[2] and "1.", match[3] and ("a." if match[3].islower() else "A."), match[4] and "i)", match[5] and "I)")
+            return next(filter(None, kinds)), match.end(), match[2] or ""
+    if "::" in line or ";;" in line:
+        match = ADOC_TERM.match(line)
+        if match and not ADOC_DIRECTIVE.match(line):
+            return match[2], len(line), ""
+    return None
+
+
+def adoc_id(text: str, prefix: str, separator: str) -> str:
+    """Asciidoctor's anchor of a title's plain text."""
+    text = re.sub(r"[^\w .-]", "", text.lower())
+    if not separator:
+        return prefix + text.replace(" ", "")
+    text = prefix + text
+    sign = separator[0]
+    text = re.sub("[ .-]+" if sign in "-." else f"[ .{re.escape(sign)}-]+", lambda match: sign, text)
+    text = text[:-1] if text.endswith(sign) else text
+    return text[1:] if not prefix and text.startswith(sign) else text
+
+
+def adoc_select_tags(lines: list[str], spec: str) -> list[str]:
+    """The lines between the tags that `a;b;!c;*;**` selects; lines that hold a tag are none of them."""
+    wanted = {part.strip().lstrip("!"): not part.strip().startswith("!") for part in re.split("[;,]", spec) if part.strip().lstrip("!")}
+    names = list(wanted)
+    star = wanted.pop("*", None)
+    if "**" in wanted:
+        base = wanted.pop("**")
+        star = True if star is None and not base and wanted and not next(iter(wanted.values())) else star
+    elif star is not None:
+        base = not star if names[0] == "*" else False
+    else:
+        base = not any(wanted.values())
+    chosen: list[str] = []
+    opened: list[tuple[str, bool]] = []
+    for line in lines:
+        match = ADOC_TAG.search(line) if "::" in line else None
+        if match is None:
+            if opened[-1][1] if opened else base:
+                chosen.append(line)
+        elif match[1] == "end":
+            if opened and opened[-1][0] == match[2]:
+                opened.pop()
+        elif match[2] in wanted or star is not None:
+            opened.append((match[2], wanted.get(match[2], bool(star))))
+    return chosen
+
+
+def adoc_select_lines(lines: list[str], spec: str) -> list[str]:
+    """The lines that `1;3..5;8..-1` selects, in the file's order."""
+    chosen: set[int] = set()
+    for part in re.split("[;,]", spec)[:200]:
+        match = re.match(r"\s*(\d{1,9})(?:(\.\.)(-?\d{0,9}))?\s*$", part)
+        if match:
+            last = int(match[1]) if not match[2] else len(lines) if match[3] in ("", "-") or match[3][0] == "-" else int(match[3])
+            chosen.update(range(int(match[1]), min(last, len(lines)) + 1))
+    return [line for number, line in enumerate(lines, 1) if number in chosen]
+
+
+def adoc_reindent(lines: list[str], spec: str) -> list[str]:
+    return [" " * min(int(spec), 40) + line if line else line for line in rst_dedent(lines)] if spec.isdigit() else lines
+
+
+def adoc_compare(text: str) -> bool:
+    """The value of an ifeval's comparison; False where the two sides do not compare."""
+    match = ADOC_COMPARISON.match(text)
+    if not match:
+        return False
+
+    def value(part: str) -> Any:
+        if part[0] in "\"'":
+            return part[1:-1]
+        return float(part) if re.match(r"-?\d{1,15}(?:\.\d{1,15})?$", part) else part
+
+    left, right = value(match[1]), value(match[3])
+    if type(left) is not type(right):
+        return match[2] == "!="
+    order = (left > right) - (left < right)
+    orders: dict[str, bool] = {"==": order == 0, "!=": order != 0, "<": order < 0, ">": order > 0, "<=": order <= 0, ">=": order >= 0}
+    return orders[match[2]]
+
+
+class AdocSource:
+    """The lines of a page as its preprocessor directives make them: included files are in their place, and what stands below a condition
+    that is not met is gone. Attributes are followed for the conditions and the names of files; the lines that set them stay.
+
+    An include that cannot be followed (no such file, a circle, a URL, the page's allowance used up) stays as the line that it is.
+    """
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        name = page.path.rpartition("/")[2]
+        self.attributes = {**ADOC_KNOWN, "docname": os.path.splitext(name)[0], "docfile": name, "docfilesuffix": os.path.splitext(name)[1]}
+        self.lines: list[str] = []
+        self.includes = self.characters = 0
+        self.open_files: list[str] = []
+        self.verbatim = ""    # the line that ends the verbatim block that is open
+        self.header = True    # whether an attribute may be set here
+
+    def read(self, text: str, base: str) -> list[str]:
+        self.add([line.rstrip() for line in text.replace("\f", " ").replace("\v", " ").split("\n")], base)
+        return self.lines
+
+    def add(self, lines: list[str], base: str) -> None:
+        skipped: list[bool] = []  # for each condition that is open: whether what stands below it goes
+        for line in lines:
+            match = ADOC_DIRECTIVE.match(line) if line[:1] in ("i", "e", "\\") and "::" in line else None
+            if match is None:
+                if not (skipped and skipped[-1]):
+                    self.keep(line)
+            elif match[1]:
+                if not (skipped and skipped[-1]):
+                    self.keep(line[1:])
+            elif match[2] == "endif":
+                if skipped:
+                    skipped.pop()
+            elif match[2] == "include":
+                if not (skipped and skipped[-1]):
+                    self.include(line, match[3], match[4], base)
+            elif match[2] != "ifeval" and match[4]:
+                if not (skipped and skipped[-1]) and self.is_met(match[2], match[3], ""):
+                    self.add([match[4]], base) if match[4].startswith("include::") else self.keep(match[4])
+            else:
+                skipped.append(bool(skipped and skipped[-1]) or not self.is_met(match[2], match[3], match[4]))
+
+    def keep(self, line: str) -> None:
+        """Takes a line, and follows what it sets or opens."""
+        before = self.lines[-1] if self.lines else ""
+        self.lines.append(line)
+        if self.verbatim:
+            self.verbatim = "" if line == self.verbatim else self.verbatim
+            return
+        entry = ADOC_ENTRY.match(line) if self.header and line[:1] == ":" else None
+        if entry:
+            self.set(entry)
+        delimiter = adoc_delimiter(line) if line[:1] in ("-", ".", "/", "+", "`") else None
+        underline = bool(before) and adoc_underlined((before, line), 0)
+        if delimiter and delimiter[0] in ADOC_VERBATIM and not underline:
+            self.verbatim = delimiter[1]
+        # an attribute stands behind a blank line, a title, or what is said about a block
+        self.header = not line or underline or line.startswith("= ") or bool(entry) or (self.header and (line[0] in "[" or adoc_is_comment(line))) or (
+            before.startswith("= "))
+
+    def set(self, entry: re.Match[str]) -> None:
+        name = entry[2].lower()
+        if entry[1] or entry[3]:
+            self.attributes.pop(name, None)
+        else:
+            self.attributes[name] = self.expand(entry[4] or "")[:ADOC_VALUE_CHARACTERS]
+
+    def expand(self, text: str, missing: bool = True) -> str:
+        """The text with the values of the attributes that it names. missing: whether an unknown one stays."""
+        if "{" not in text:
+            return text
+        return ADOC_REFERENCE.sub(lambda match: self.attributes.get(
+            (match[3] or "").lower(), ADOC_SIGNS.get((match[3] or "").lower(), match[0] if missing else "")) if not match[1] else match[0][1:], text)
+
+    def is_met(self, name: str, target: str, expression: str) -> bool:
+        if name == "ifeval":
+            return adoc_compare(self.expand(expression, missing=False))
+        parts = [part.strip().lower() in self.attributes for part in re.split("[,+]", self.expand(target))]
+        return (any(parts) if "," in target else all(parts)) == (name == "ifdef")
+
+    def include(self, line: str, target: str, options: str, base: str) -> None:
+        """The lines of another file, as far as its tags or lines are selected."""
+        values, named = adoc_pairs(self.expand(options))
+        name = self.expand(target).strip()
+        path = self.place(base, name)
+        text = self.load(path) if "://" not in name and "{" not in path else None
+        if text is None:
+            if "optional" not in named.get("opts", named.get("options", "")) and "%optional" not in values:
+                self.keep(line)
+            return
+        lines = [part.rstrip() for part in text.split("\n")]
+        while lines and not lines[-1]:
+            lines.pop()
+        chosen = lines
+        if "lines" in named:
+            chosen = adoc_select_lines(lines, named["lines"])
+        elif named.get("tag") or named.get("tags"):
+            chosen = adoc_select_tags(lines, named.get("tag") or named["tags"])
+        if lines and not chosen:
+            self.keep(line)
+            return
+        chosen = adoc_reindent(chosen, named.get("indent", ""))
+        offset = named.get("leveloffset", "")
+        before = self.attributes.get("leveloffset", "0")
+        if offset and not self.verbatim:
+            self.shift(str(adoc_offset(before, offset)))
+        self.open_files.append(path)
+        if path.lower().endswith((".adoc", ".asciidoc", ".asc", ".ad", ".txt")):
+            self.add(chosen, rst_folder(path))
+        else:
+            self.lines.extend(chosen)
+        self.open_files.pop()
+        if offset and not self.verbatim:
+            self.shift(before)
+
+    def shift(self, offset: str) -> None:
+        for line in ("", f":leveloffset: {offset}", ""):
+            self.keep(line)
+
+    def place(self, base: str, name: str) -> str:
+        """The path of another file, relative to the page. In Antora's `partial$x` and `example$x` it is one of the folders beside `pages`."""
+        module, family, rest = ("", "", name)
+        match = re.match(r"(?:([\w.-]+):)?(partial|example|page)\$(.+)$", name)
+        if not match:
+            return rst_join(base, rest)
+        module, family, rest = match[1] or "", match[2], match[3]
+        folders = ("/" + self.page.path).split("/")[1:-1]
+        places = [at for at, folder in enumerate(folders) if folder in ("pages", "partials")]
+        up = len(folders) - places[-1] if places else 1
+        return "/".join([".."] * up + ([f"../{module}"] if module else []) + [family + "s", rest.lstrip("/")])
+
+    def load(self, path: str) -> str | None:
+        """The text of another file, or None: not there, in a circle, or the page's allowance is used up."""
+        if (not path or path in self.open_files or len(self.open_files) >= ADOC_INCLUDE_DEPTH or self.includes >= ADOC_INCLUDES
+                or self.characters >= ADOC_INCLUDE_CHARACTERS):
+            return None
+        self.includes += 1
+        data = self.page.beside(path)
+        if data is None or len(data) > ADOC_INCLUDE_CHARACTERS:
+            return None
+        text = rst_decode(data, "")
+        self.characters += len(text)
+        return text
+
+
+def adoc_offset(before: str, offset: str) -> int:
+    """A level offset after `+1`, `-1` or `2`."""
+    match = re.match(r"([+-]?)(\d)$", offset)
+    start = int(before) if re.match(r"-?\d$", before) else 0
+    return (start + int(offset) if match[1] else int(offset)) if match else start
+
+
+class AdocMeta:
+    """What the lines before a block say about it: style, id, options, title, and the other attributes."""
+
+    __slots__ = ("id", "named", "options", "roles", "style", "title", "values")
+
+    def __init__(self) -> None:
+        self.style = self.id = self.title = ""
+        self.options: set[str] = set()
+        self.roles: list[str] = []
+        self.values: list[str] = []
+        self.named: dict[str, str] = {}
+
+    def add(self, text: str) -> None:
+        """Takes the inside of a line `[style#id.role%option,value,name=value]`."""
+        values, named = adoc_pairs(text)
+        if values and values[0]:
+            for sign, part in re.findall(r"([#.%]?)([^#.%\s]+)", values[0]):
+                if sign == "#":
+                    self.id = part
+                elif sign == ".":
+                    self.roles.append(part)
+                elif sign == "%":
+                    self.options.add(part)
+                else:
+                    self.style = part
+        if values[1:] or not self.values:
+            self.values = values
+        self.named.update(named)
+        self.id = named.get("id", self.id)
+        self.title = named.get("title", self.title)
+        self.options.update(part.strip() for part in named.get("options", named.get("opts", "")).split(",") if part.strip())
+
+    def value(self, number: int, name: str) -> str:
+        return self.named.get(name, "") or (self.values[number] if len(self.values) > number else "")
+
+
+class AdocReader:
+    """Reads one page. The rules (methods named rule_…) take the lines of one context, a position, what was said about the block, and the blocks so
+    far; they answer the position after what they read, or the same position where they do not apply."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.source = AdocSource(page)
+        self.attributes: dict[str, str] = {}
+        self.expansion = ADOC_EXPANSION_CHARACTERS
+        self.compat = False            # AsciiDoc as it was before Asciidoctor: 'emphasis', +monospace+
+        self.ids: set[str] = set()
+        self.titles: dict[str, str] = {}    # anchor -> the title that it stands at
+        self.anchors: dict[str, str] = {}   # title -> its anchor
+        self.references: list[tuple[str, str, bool]] = []  # (target, text, plain), by the number that stands between \x03 and \x04 till the end
+        self.kept: list[str] = []      # text that is no markup, by the number that stands between \x01 and \x02
+        self.notes: list[str] = []     # footnotes of the block that is being read
+        self.note_names: dict[str, int] = {}
+        self.footnotes = 0
+        self.depth = 0
+        self.nested = 0                # no headings in here
+        self.flats = 0                 # no entries in here
+        self.open_entries = 0
+        self.lists: tuple[str, ...] = ()   # the markers of the lists that are open, the innermost last
+        self.ends: dict[str, list[int]] = {}   # delimiter -> where it stands in the lines that are being read
+        self.titled = False            # whether the document's title has come
+
+    def read(self, text: str) -> Document:
+        base = dict(self.source.attributes)
+        lines = self.source.read(text, "")
+        self.attributes = base
+        self.compat = adoc_is_compat(lines)
+        blocks = self.blocks(lines)
+        for block in blocks:
+            if "\x03" in block.text:
+                block.text = ADOC_PLACE.sub(self.resolve, block.text)
+        title = next((block.text for block in blocks if block.kind == "heading"), "")
+        return Document(title, blocks)
+
+    def resolve(self, match: re.Match[str]) -> str:
+        """A cross reference, now that all titles are known."""
+        target, text, plain = self.references[int(match[1])]
+        if target in self.anchors and target not in self.titles:
+            target = self.anchors[target]
+        inside = "#" not in target and not re.search(r"\.(?:adoc|asciidoc|html?)$|[:/]", target)
+        anchor = target.lstrip("#") if inside or target[:1] == "#" else ""
+        shown = text or (rst_escape(self.titles.get(anchor, f"[{anchor}]")) if anchor else rst_escape(target))
+        shown = ADOC_PLACE.sub("", shown)
+        return shown if plain else rst_link(shown, self.absolute("#" + anchor if anchor else target))
+
+    def absolute(self, target: str) -> str:
+        if not self.page.url or not target:
+            return target
+        from urllib.parse import urljoin
+        try:
+            return urljoin(self.page.url, target)
+        except ValueError:
+            return target
+
+    # blocks
+
+    def blocks(self, lines: list[str]) -> list[Block]:
+        """The blocks of one context: the page, or what a delimited block or a cell holds."""
+        out: list[Block] = []
+        if self.depth >= ADOC_DEEPEST:
+            self.body(rst_fence(lines) if any(lines) else "", out)
+            return out
+        kept = self.ends, self.lists
+        self.ends, self.lists = {}, ()
+        for at, line in enumerate(lines):
+            if line and line[0] in "-.=*_/+`|!,:" and (delimiter := adoc_delimiter(line)):
+                self.ends.setdefault(line if delimiter[0] != "fence" else line[:3] if line == "```" else line, []).append(at)
+        self.depth += 1
+        at = 0
+        while at < len(lines):
+            at = self.block(lines, at, out)
+            if self.notes and not self.flats:
+                self.footnote_texts(out)
+        self.depth -= 1
+        self.ends, self.lists = kept
+        return out
+
+    def footnote_texts(self, out: list[Block]) -> None:
+        notes, self.notes = self.notes, []
+        for note in notes:
+            self.body(note, out)
+
+    def inside(self, lines: list[str]) -> list[Block]:
+        """The blocks of something that has no headings."""
+        self.nested += 1
+        blocks = self.blocks(lines)
+        self.nested -= 1
+        return blocks
+
+    def flat(self, lines: list[str]) -> str:
+        """The Markdown of the lines inside another block."""
+        self.flats += 1
+        blocks = self.inside(lines)
+        self.flats -= 1
+        return rst_flatten(blocks)
+
+    def body(self, text: str, out: list[Block]) -> None:
+        if text.strip("\n"):
+            out.append(Block("body", text.strip("\n")))
+
+    def block(self, lines: list[str], at: int, out: list[Block]) -> int:
+        """Reads what is said about a block, and the block."""
+        meta = AdocMeta()
+        at = self.metadata(lines, at, meta)
+        if at >= len(lines):
+            self.title(meta, out)
+            return at
+        for rule in ADOC_RULES.get(lines[at][0], ADOC_TEXT_RULES):
+            after = rule(self, lines, at, meta, out)
+            if after > at:
+                return after
+        return at + 1
+
+    def metadata(self, lines: list[str], at: int, meta: AdocMeta) -> int:
+        while at < len(lines):
+            line = lines[at]
+            first = line[:1]
+            if not line or (first == "/" and adoc_is_comment(line)):
+                at += 1
+            elif first == "/" and line[:4] == "////" and adoc_delimiter(line):
+                at = self.find_end(line, at, len(lines)) + 1
+            elif first == ":" and (match := ADOC_ENTRY.match(line)):
+                at = self.attribute_entry(match, lines, at)
+            elif first == "[" and len(line) <= ADOC_LINE_CHARACTERS and (match := ADOC_ANCHOR.match(line)) and match.end() == len(line):
+                meta.id = match[1]
+                at += 1
+            elif first == "[" and len(line) <= ADOC_LINE_CHARACTERS and ADOC_ATTRIBUTES.match(line):
+                meta.add(self.source_text(line[1:-1]))
+                at += 1
+            elif (first == "." and len(line) > 1 and line[1] not in " \t.") or (line[:2] == ".." and line[2:3] not in ("", " ", "\t", ".")):
+                meta.title = line[1:]
+                at += 1
+            else:
+                break
+        return at
+
+    def attribute_entry(self, match: re.Match[str], lines: list[str], at: int) -> int:
+        """Sets an attribute. A value that ends with a backslash goes on in the next line."""
+        parts = [match[4] or ""]
+        at += 1
+        while parts[-1].endswith((" \\", " +")) and at < len(lines) and lines[at]:
+            parts[-1] = parts[-1][:-2] + (" +\n" if parts[-1].endswith(" + \\") else "")
+            parts.append(lines[at].strip())
+            at += 1
+        name = match[2].lower()
+        if match[1] or match[3]:
+            self.attributes.pop(name, None)
+            return at
+        value = self.source_text(" ".join(parts))[:ADOC_VALUE_CHARACTERS]
+        if name == "leveloffset":
+            value = str(adoc_offset(self.attributes.get(name, "0"), value))
+        self.attributes[name] = value
+        if name == "compat-mode":
+            self.compat = True
+        return at
+
+    def source_text(self, text: str) -> str:
+        """The text with the values of its attributes, still to be read as markup."""
+        if "{" not in text:
+            return text
+        return ADOC_REFERENCE.sub(self.reference, text)
+
+    def reference(self, match: re.Match[str]) -> str:
+        name = (match[3] or "").lower()
+        if not name:
+            return match[0]
+        if match[1]:
+            return match[0][1:]
+        if match[2] == "set":
+            self.attributes[name.rstrip("!")] = (match[4] or "")[:ADOC_VALUE_CHARACTERS]
+            return ""
+        if match[2]:
+            before = self.attributes.get(name, "")
+            start = match[4] or "1"
+            self.attributes[name] = (str(int(before) + 1) if re.match(r"\d{1,9}$", before) else chr(ord(before[0]) + 1) if re.match("[A-Ya-y]$", before)
+                                     else start)
+            return "" if match[2] == "counter2" else self.attributes[name]
+        value = self.attributes.get(name)
+        if value is not None and not match[4]:
+            self.expansion -= len(value)
+            return value if self.expansion > 0 else match[0]
+        return self.keep(ADOC_SIGNS[name]) if name in ADOC_SIGNS and not match[4] else match[0]
+
+    def keep(self, text: str) -> str:
+        """A place for text that is no markup."""
+        if not text or (len(text) == 1 and (text.isalnum() or text in " \"°¦“”‘’")):
+            return text
+        self.kept.append(text)
+        return f"\x01{len(self.kept) - 1}\x02"
+
+    def find_end(self, line: str, at: int, most: int) -> int:
+        """Where the delimiter stands again; the end of the lines where it does not."""
+        places = self.ends.get(line, [])
+        found = bisect_right(places, at)
+        return places[found] if found < len(places) else most
+
+    def title(self, meta: AdocMeta, out: list[Block]) -> None:
+        """A block's title, before it."""
+        if meta.title:
+            self.body(adoc_bold(self.inline(meta.title)), out)
+            meta.title = ""
+
+    # headings
+
+    def rule_heading(self, lines: list[str], at: int, meta: AdocMeta, out: list[Block]) -> int:
+        found = adoc_heading(lines[at])
+        end = at + 1
+        if found is None:
+            if (self.nested and meta.style not in ("discrete", "float")) or not adoc_underlined(lines, at):
+                return at
+            found, end = (ADOC_LEVELS[lines[at + 1][0]], lines[at].strip()), at + 2
+        level, text = found
+        match = ADOC_LAST_ANCHOR.search(text[-400:])
+        if match:
+            meta.id, text = match[1], text[:len(text) - len(match[0])].rstrip()
+        shown = self.plain(text)
+        if self.nested or self.lists:
+            self.body(adoc_bold(self.inline(text)), out)
+            return end
+        is_title = level == 0 and not self.titled and not any(block.kind == "heading" for block in out)
+        self.titled = True
+        offset = self.attributes.get("leveloffset", "0")
+        level += int(offset) if re.match(r"-?\d$", offset) else 0
+        anchor = meta.id or ("" if is_title else self.unique(shown))
+        self.ids.add(anchor)
+        if anchor:
+            self.titles.setdefault(anchor, meta.named.get("reftext") or shown)
+            self.anchors.setdefault(shown, anchor)
+        out.append(Block("heading", shown, max(1, min(level + 1, 6)), anchor))
+        if is_title:
+            self.attributes["doctitle"] = shown
+            return self.header(lines, end, out)
+        return end
+
+    def unique(self, text: str) -> str:
+        prefix, separator = self.attributes.get("idprefix", "_"), self.attributes.get("idseparator", "_")
+        base = found = adoc_id(ADOC_PLACE.sub("", text), prefix, separator)
+        number = self.note_names.get("\0" + base, 1)
+        while found in self.ids or not found:
+            number += 1
+            found = f"{base}{separator[:1]}{number}"
+        self.note_names["\0" + base] = number
+        return found
+
+    def header(self, lines: list[str], at: int, out: list[Block]) -> int:
+        """The lines directly below the document's title: author, revision, attributes."""
+        shown: list[str] = []
+        while at < len(lines) and lines[at]:
+            line = lines[at]
+            match = ADOC_ENTRY.match(line) if line[0] == ":" else None
+            if match:
+                at = self.attribute_entry(match, lines, at)
+                continue
+            if not adoc_is_comment(line):
+                if len(shown) > 1 or adoc_delimiter(line) or ADOC_ATTRIBUTES.match(line) or adoc_marker(line) or ADOC_MACRO.match(line):
+                    break
+                shown.append(line)
+                self.author_line(len(shown), line)
+            at += 1
+        self.body("  \n".join(self.inline(line) for line in shown), out)
+        return at
+
+    def author_line(self, number: int, line: str) -> None:
+        if number == 1:
+            match = re.match(r"([^<;]{1,200}?)\s*(?:<([^<>]{1,200})>)?\s*(?:;|$)", line)
+            if match:
+                self.attributes.update(author=match[1].replace("_", " "), email=match[2] or "")
+            return
+        match = re.match(r"v?([\d.][\w.-]{0,40})?,?\s*([^:]{0,80})(?::\s*(.*))?$", line)
+        if match:
+            self.attributes.update({name: value for name, value in zip(("revnumber", "revdate", "revremark"), match.groups()) if value})
+
+    # delimited blocks
+
+    def rule_delimited(self, lines: list[str], at: int, meta: AdocMeta, out: list[Block]) -> int:
+        delimiter = adoc_delimiter(lines[at])
+        if delimiter is None:
+            return at
+        kind, last = delimiter
+        end = self.find_end(last, at, len(lines))
+        content = lines[at + 1:end]
+        if kind == "fence":
+            language = lines[at][3:].split(",")[0].strip()
+            self.title(meta, out)
+            self.body(rst_fence(content, language), out)
+        elif kind == "table":
+            self.title(meta, out)
+            self.table(lines[at][0], content, meta, out)
+        else:
+            self.enclosed(kind, content, meta, out)
+        return end + 1
+
+    def enclosed(self, kind: str, content: list[str], meta: AdocMeta, out: list[Block]) -> None:
+        """What stands between two delimiters, or is a paragraph with a style, by its style and else by its delimiter."""
+        style = meta.style
+        if style in ADOC_ADMONITIONS:
+            self.admonition(ADOC_ADMONITIONS[style], content, meta, out)
+            return
+        if style in ADOC_DIAGRAMS:
+            self.title(meta, out)
+            self.body(rst_fence(content, style), out)
+            return
+        ADOC_ENCLOSED.get(style if style in ADOC_STYLES else kind, AdocReader.enclosed_open)(self, content, meta, out)
+
+    def enclosed_open(self, content: list[str], meta: AdocMeta, out: list[Block]) -> None:
+        self.title(meta, out)
+        out.extend(self.inside(content))
+
+    def enclosed_code(self, content: list[str], meta: AdocMeta, out: list[Block]) -> None:
+        self.title(meta, out)
+        if "subs" in meta.named:
+            content = self.substituted("\n".join(content), meta.named["subs"]).split("\n")
+        language = meta.value(1, "language") if meta.style in ("source", "") else ""
+        if meta.style == "source" and not language:
+            language = self.attributes.get("source-language", "")
+        self.body(rst_fence(content, language if re.match(r"[\w+#.-]{1,40}$", language) else ""), out)
+
+    def substituted(self, text: str, substitutions: str) -> str:
+        """Code in which some markup counts."""
+        if re.search("normal|macros|quotes", re.sub(r"-\w+", "", substitutions)):
+            return self.plain(text, exact=True)
+        return self.restore(self.source_text(text)) if "attributes" in substitutions else text
+
+    def enclosed_verse(self, content: list[str], meta: AdocMeta, out: list[Block]) -> None:
+        self.title(meta, out)
+        self.body(rst_fence(self.plain("\n".join(content), exact=True).split("\n")), out)
+        self.body(self.attribution(meta), out)
+
+    def enclosed_quote(self, content: list[str], meta: AdocMeta, out: list[Block]) -> None:
+        self.title(meta, out)
+        self.body(rst_quote("\n\n".join(filter(None, (self.flat(content), self.attribution(meta))))), out)
+
+    def attribution(self, meta: AdocMeta) -> str:
+        parts = [self.inline(part) for part in (meta.value(1, "attribution"), meta.value(2, "citetitle")) if part]
+        return "— " + ", ".join(parts) if parts else ""
+
+    def enclosed_sidebar(self, content: list[str], meta: AdocMeta, out: list[Block]) -> None:
+        title = adoc_bold(self.inline(meta.title)) if meta.title else ""
+        self.body(rst_quote("\n\n".join(filter(None, (title, self.flat(content))))), out)
+
+    def enclosed_math(self, content: list[str], meta: AdocMeta, out: list[Block]) -> None:
+        self.title(meta, out)
+        self.body("$$\n" + "\n".join(line for line in content if line) + "\n$$", out)
+
+    def enclosed_pass(self, content: list[str], meta: AdocMeta, out: list[Block]) -> None:
+        """HTML that goes through as it is."""
+        text = "\n".join(content)
+        if "<" in text or "&" in text:
+            text = rst_flatten(read_html(text.encode(), Page(self.page.path, "utf-8", self.page.url)).blocks)
+        self.body(text, out)
+
+    def enclosed_comment(self, content: list[str], meta: AdocMeta, out: list[Block]) -> None:
+        """Nothing of it comes in."""
+
+    def admonition(self, name: str, content: list[str], meta: AdocMeta, out: list[Block]) -> None:
+        title = "\n\n".join(filter(None, (f"**{name}**", adoc_bold(self.inline(meta.title)) if meta.title else "")))
+        self.body(rst_quote("\n\n".join(filter(None, (title, self.flat(content))))), out)
+
+    # macros and breaks
+
+    def rule_macro(self, lines: list[str], at: int, meta: AdocMeta, out: list[Block]) -> int:
+        line = lines[at]
+        match = ADOC_MACRO.match(line) if line.endswith("]") and "::" in line and len(line) <= ADOC_LINE_CHARACTERS else None
+        if match is None:
+            return at
+        if match[1] == "image":
+            values, named = adoc_pairs(self.source_text(match[3]))
+            alt = self.inline(named.get("alt") or (values[0] if values else ""))
+            link = named.get("link", "")
+            self.body(rst_link(alt, self.absolute(link)) if alt and link else alt, out)
+            self.title(meta, out)
+        elif match[1] in ("stem", "latexmath", "asciimath"):
+            self.body(f"$$\n{match[3]}\n$$", out)
+        elif match[1] not in ("toc", "video", "audio"):
+            self.title(meta, out)
+            self.body(rst_code(line), out)
+        else:
+            self.title(meta, out)
+        return at + 1
+
+    def rule_break(self, lines: list[str], at: int, meta: AdocMeta, out: list[Block]) -> int:
+        return at + 1 if ADOC_BREAK.match(lines[at]) else at
+
+    # paragraphs
+
+    def ends_paragraph(self, line: str) -> bool:
+        if not line or adoc_delimiter(line):
+            return True
+        if line[0] == "[" and line[-1] == "]" and len(line) <= ADOC_LINE_CHARACTERS and (ADOC_ATTRIBUTES.match(line) or (
+                (match := ADOC_ANCHOR.match(line)) and match.end() == len(line))):
+            return True
+        return bool(self.lists) and (line == "+" or adoc_marker(line) is not None)
+
+    def paragraph_end(self, lines: list[str], at: int) -> int:
+        end = at + 1
+        while end < len(lines) and not self.ends_paragraph(lines[end]):
+            end += 1
+        return end
+
+    def rule_literal(self, lines: list[str], at: int, meta: AdocMeta, out: list[Block]) -> int:
+        """An indented paragraph."""
+        if meta.style == "normal":
+            return at
+        end = self.paragraph_end(lines, at)
+        content = rst_dedent([line.expandtabs(8) for line in lines[at:end]])
+        if meta.style and meta.style not in ("listing", "source", "literal"):
+            self.enclosed("literal", content, meta, out)
+        else:
+            self.enclosed_code(content, meta, out)
+        return end
+
+    def rule_paragraph(self, lines: list[str], at: int, meta: AdocMeta, out: list[Block]) -> int:
+        end = self.paragraph_end(lines, at)
+        content = lines[at:end]
+        label = ADOC_LABEL.match(content[0])
+        if meta.style in ADOC_ADMONITIONS or (meta.style in ADOC_STYLES and meta.style not in ("normal", "abstract", "partintro", "open")):
+            if meta.style not in ("source", "listing", "literal", "verse", "pass", "comment", "stem", "latexmath", "asciimath"):
+                content = ["[normal]", *content]
+            self.enclosed("open", content, meta, out)
+        elif label:
+            self.admonition(label[1].capitalize(), [content[0][label.end():], *content[1:]], meta, out)
+        elif content[0].startswith("> "):
+            self.title(meta, out)
+            self.body(rst_quote(self.flat([line[2:] if line.startswith("> ") else line.lstrip(">") for line in content])), out)
+        elif len(content) > 1 and content[0][0] == '"' and content[-2].endswith('"') and content[-1].startswith("-- "):
+            self.title(meta, out)
+            quoted = [content[0][1:], *content[1:-1]]
+            quoted[-1] = quoted[-1][:-1]
+            self.body(rst_quote(f"{self.paragraph(quoted)}\n\n— {self.inline(content[-1][3:])}"), out)
+        else:
+            self.title(meta, out)
+            self.body(self.paragraph(content, "hardbreaks" in meta.options or "hardbreaks" in self.attributes), out)
+        return end
+
+    def paragraph(self, lines: list[str], hard: bool = False) -> str:
+        """The text as a Markdown paragraph: what would begin another block there is escaped; hard: whether each line stays one."""
+        kept = []
+        for line in lines:
+            line = line.strip()
+            if adoc_is_comment(line):
+                continue
+            breaks = hard or line.endswith(" +")
+            kept.append((line[:-2].rstrip() if line.endswith(" +") else line) + ("\x05" if breaks else ""))
+        if kept and kept[-1].endswith("\x05"):
+            kept[-1] = kept[-1][:-1]
+        shown = " ".join(self.inline("\n".join(kept)).split()).replace("\x05 ", "  \n").replace("\x05", "")
+        if RST_LEADING.match(shown):
+            cut = next(at for at, sign in enumerate(shown) if not sign.isdigit())
+            return shown[:cut] + "\\" + shown[cut:]
+        return shown
+
+    # lists
+
+    def rule_list(self, lines: list[str], at: int, meta: AdocMeta, out: list[Block]) -> int:
+        found = adoc_marker(lines[at])
+        if found is None or len(self.lists) >= ADOC_DEEPEST or (found[0] in self.lists and not meta.style):
+            return at
+        self.title(meta, out)
+        self.lists = (*self.lists, found[0])
+        if found[0][0] in ":;":
+            end = self.descriptions(lines, at, found[0], meta, out)
+        else:
+            end = self.items(lines, at, found[0], meta, out)
+        self.lists = self.lists[:-1]
+        return end
+
+    def items(self, lines: list[str], at: int, marker: str, meta: AdocMeta, out: list[Block]) -> int:
+        """A list with bullets or numbers."""
+        rows: list[str] = []
+        start = meta.named.get("start", "")
+        number = int(start) - 1 if re.match(r"\d{1,8}$", start) else 0
+        self.flats += 1
+        while at < len(lines) and (found := adoc_marker(lines[at])) and self.is_own(found[0], marker):
+            number = int(found[2]) if found[2] else number + 1
+            sign = "- " if marker[0] in "*-•" else f"{number}. "
+            text = lines[at][found[1]:]
+            check = ADOC_CHECK.match(text) if sign == "- " else None
+            mark = "" if check is None else "[ ] " if check[1] == " " else "[x] "
+            blocks: list[Block] = []
+            at = self.item_text(text[check.end() if check else 0:], lines, at + 1, blocks)
+            at = self.attached(lines, at, marker, blocks)
+            rows.append(rst_shift(mark + adoc_join(blocks), sign, " " * len(sign)))
+            at = self.following(lines, at, marker)
+        self.flats -= 1
+        self.body("\n".join(rows), out)
+        return at
+
+    def is_own(self, found: str, marker: str) -> bool:
+        """Whether a marker belongs to the innermost list: its own, or one more where lists may nest no deeper."""
+        return found == marker or (len(self.lists) >= ADOC_DEEPEST and found not in self.lists and (found[0] in ":;") == (marker[0] in ":;"))
+
+    def following(self, lines: list[str], at: int, marker: str) -> int:
+        """The place of the list's next item behind blank lines and comments, else `at`."""
+        place = adoc_skip(lines, at)
+        found = adoc_marker(lines[place]) if place < len(lines) else None
+        return place if found and self.is_own(found[0], marker) else at
+
+    def item_text(self, text: str, lines: list[str], at: int, blocks: list[Block]) -> int:
+        """The paragraph that an item begins with."""
+        end = at
+        while end < len(lines) and not self.ends_paragraph(lines[end]):
+            end += 1
+        self.rule_item(text, lines[at:end], blocks)
+        return end
+
+    def rule_item(self, text: str, rest: list[str], blocks: list[Block]) -> None:
+        label = ADOC_LABEL.match(text)
+        if label:
+            self.admonition(label[1].capitalize(), [text[label.end():], *rest], AdocMeta(), blocks)
+        else:
+            self.body(self.paragraph([text, *rest]), blocks)
+
+    def attached(self, lines: list[str], at: int, marker: str, blocks: list[Block]) -> int:
+        """What belongs to an item behind its first paragraph: nested lists, indented paragraphs, and blocks after a line with a plus sign alone.
+
+        Each blank line before the plus sign attaches the block one list further out. Answers the position of what is the list's no more.
+        """
+        while at < len(lines):
+            place = adoc_skip(lines, at)
+            if place == len(lines):
+                return at
+            line, blank = lines[place], place - at
+            if line == "+":
+                if blank and len(self.lists) > 1:
+                    return at + 1
+                at = self.attach(lines, place + 1, blocks)
+            elif (found := adoc_marker(line)) is not None:
+                if found[0] in self.lists or len(self.lists) >= ADOC_DEEPEST:
+                    return at
+                at = self.block(lines, place, blocks)
+            elif blank and line[0] in " \t":
+                at = self.rule_literal(lines, place, AdocMeta(), blocks)
+            elif line[0] in "[." and not blank and self.is_announced(lines, place):
+                at = self.block(lines, place, blocks)
+            else:
+                return at
+        return at
+
+    def is_announced(self, lines: list[str], at: int) -> bool:
+        """Whether attributes or a title stand before a list that is nested in those that are open."""
+        while at < len(lines) and lines[at] and len(lines[at]) <= ADOC_LINE_CHARACTERS and (
+                ADOC_ATTRIBUTES.match(lines[at]) or (lines[at][0] == "." and lines[at][1:2] not in ("", " ", "."))):
+            at += 1
+        found = adoc_marker(lines[at]) if at < len(lines) else None
+        return found is not None and found[0] not in self.lists
+
+    def attach(self, lines: list[str], at: int, blocks: list[Block]) -> int:
+        """The block behind a plus sign; a plus sign with nothing behind it is nothing."""
+        while at < len(lines) and lines[at] == "+":
+            at += 1
+        if at < len(lines) and not lines[at]:
+            return at
+        if at < len(lines) and (found := adoc_marker(lines[at])) is not None and found[0] in self.lists:
+            return at
+        return self.block(lines, at, blocks) if at < len(lines) else at
+
+    def descriptions(self, lines: list[str], at: int, marker: str, meta: AdocMeta, out: list[Block]) -> int:
+        """A description list. Where it is none inside another block, a term with an anchor, and an option or setting, is an entry."""
+        number = 0
+        while at < len(lines) and (found := adoc_marker(lines[at])) and self.is_own(found[0], marker):
+            terms: list[str] = []
+            text = ""
+            while not text and at < len(lines) and (match := ADOC_TERM.match(lines[at])) and (not terms or self.is_own(match[2], marker)):
+                terms.append(match[1])
+                text = (match[3] or "").strip()
+                at += 1
+                if not text:
+                    at = self.following(lines, at, marker)
+            number += 1
+            at = self.description(terms, text, lines, at, marker, f"{number}. " if meta.style == "qanda" else "", out)
+            at = self.following(lines, at, marker)
+        return at
+
+    def description(self, terms: list[str], text: str, lines: list[str], at: int, marker: str, sign: str, out: list[Block]) -> int:
+        anchor = ADOC_ANCHOR.match(terms[0])
+        spelled = list(filter(None, (" ".join(self.plain(term, exact=True).split()) for term in terms)))
+        plain = ", ".join(spelled)
+        option = next(filter(HTML_OPTION.match, spelled), "")
+        ident = anchor[1] if anchor else ""
+        is_entry = not self.flats and bool(plain) and bool(anchor or option)
+        blocks: list[Block] = []
+        if ident:
+            self.titles.setdefault(ident, plain)
+            self.ids.add(ident)
+        if is_entry:
+            self.open_entries += 1
+            first = re.match(r"[~$\\]?[\w.:<>*-]+", option or spelled[0])
+            name = first[0] if first and (option or first[0] == spelled[0]) else ""
+            out.append(Block("entry", plain, self.open_entries, ident, name))
+        at = self.description_text(text, lines, at, blocks)
+        has_text = bool(blocks)
+        at = self.attached(lines, at, marker, blocks)
+        if is_entry:
+            self.open_entries -= 1
+            out.extend((*blocks, Block("end")))
+            return at
+        head = adoc_bold(", ".join(filter(None, (self.inline(term) for term in terms))))
+        if sign:
+            self.body(rst_shift(f"{head}\n\n{rst_flatten(blocks)}", sign, " " * len(sign)), out)
+            return at
+        if self.flats:
+            self.body(head + ("\n" if has_text else "\n\n") + adoc_join(blocks), out)
+            return at
+        self.body(f"{head}\n{blocks.pop(0).text}" if has_text else head, out)
+        out.extend(blocks)
+        return at
+
+    def description_text(self, text: str, lines: list[str], at: int, blocks: list[Block]) -> int:
+        """The text of a term: on its line, or on the next ones, which may be indented."""
+        if text:
+            return self.item_text(text, lines, at, blocks)
+        place = adoc_skip(lines, at)
+        if place == len(lines) or self.ends_paragraph(lines[place]) or (place > at and (
+                adoc_heading(lines[place]) or adoc_underlined(lines, place) or ADOC_ENTRY.match(lines[place]))):
+            return at
+        return self.item_text(lines[place].strip(), lines, place + 1, blocks)
+
+    # tables
+
+    def table(self, sign: str, content: list[str], meta: AdocMeta, out: list[Block]) -> None:
+        kind = meta.named.get("format", ADOC_TABLES[sign])
+        separator = meta.named.get("separator", {"csv": ",", "dsv": ":", "tsv": "\t"}.get(kind, sign if sign in "|!" else "|"))
+        separator = "\t" if separator in ("\\t", "tab") else separator[:1] or "|"
+        styles = adoc_columns(meta.named.get("cols", ""))
+        first = next((line for line in content if line), "")
+        implicit = len(content) > 1 and bool(content[0]) and not content[1] and any(content[2:]) and "noheader" not in meta.options
+        if implicit and kind == "psv":
+            implicit = adoc_width(adoc_cells([first], separator)) >= len(styles)
+        headers = int("header" in meta.options or implicit)
+        self.flats += 1
+        if kind in ("csv", "tsv", "dsv"):
+            rows = adoc_csv(content, separator, kind)
+            cells = None if rows is None else [[self.cell(cell, styles[at] if headers <= number and at < len(styles) else "")
+                                                for at, cell in enumerate(row)] for number, row in enumerate(rows)]
+        else:
+            cells = self.grid(adoc_cells(content, separator), styles, headers)
+        self.flats -= 1
+        if cells is None:
+            self.body(rst_fence(content), out)
+            return
+        self.body(rst_gfm(cells, headers), out)
+
+    def grid(self, cells: list[tuple[str, int, int, str]], styles: list[str], headers: int) -> list[list[str]]:
+        """The cells in rows; one that spans more has its text in the first of its places."""
+        width = len(styles) or max(1, adoc_width([cell for cell in cells if cell[3][:1] == "1"]))
+        rows: list[list[str]] = []
+        taken: dict[int, set[int]] = {}  # number of a row -> the places in it that cells of rows above reach into
+        row: list[str] = []
+        number = -1
+        for text, wide, high, style in cells:
+            self.fill(row, taken.get(number, ()), width)
+            while number < 0 or len(row) >= width:
+                row = []
+                number += 1
+                self.fill(row, taken.get(number, ()), width)
+                if len(row) < width:  # one that is taken whole has nothing of its own
+                    rows.append(row)
+            column = len(row)
+            row.append(self.cell(text, style[1:] or (styles[column] if len(rows) > headers and column < len(styles) else "")))
+            row.extend([""] * (min(wide, width - column) - 1))
+            for below in range(1, high):
+                taken.setdefault(number + below, set()).update(range(column, min(column + wide, width)))
+        return rows
+
+    def fill(self, row: list[str], taken: Iterable[int], width: int) -> None:
+        while len(row) in taken and len(row) < width:
+            row.append("")
+
+    def cell(self, text: str, style: str) -> str:
+        lines = [line.rstrip() for line in text.strip("\n").split("\n")]
+        if style == "a":
+            return self.flat(lines)
+        if style in ("l", "v"):
+            return rst_fence(lines)
+        parts = [self.paragraph(part.split("\n")) for part in re.split(r"\n\s*\n", text.strip()) if part.strip()]
+        if style == "m":
+            return "\n\n".join(rst_code(self.plain(part, exact=True)) for part in (text.strip(),) if part)
+        return "\n\n".join(rst_wrap(part, "*") if style == "e" else adoc_bold(part) if style in ("s", "h") else part for part in parts)
+
+    # inline
+
+    def inline(self, text: str) -> str:
+        """The Markdown of a run of text."""
+        return self.restore(AdocInline(self, self.source_text(text), False, False, 0).read())
+
+    def plain(self, text: str, exact: bool = False) -> str:
+        """The text without its markup. exact: dots and dashes stay what they are, for what is code."""
+        shown = self.restore(AdocInline(self, self.source_text(text), True, exact, 0).read())
+        return shown if "\n" in text else " ".join(shown.split())
+
+    def restore(self, text: str) -> str:
+        return ADOC_KEPT.sub(lambda match: self.kept[int(match[1])], text) if "\x01" in text else text
+
+
+def adoc_bold(text: str) -> str:
+    return rst_wrap(text.replace("**", "").strip(), "**")
+
+
+def adoc_join(blocks: list[Block]) -> str:
+    """The blocks of a list's item; a nested list stands directly below the text."""
+    text = ""
+    for block in blocks:
+        part = rst_flatten([block])
+        text += ("\n" if re.match(r"- |\d+\. ", part) and text and "\n" not in text else "\n\n" if text else "") + part
+    return text
+
+
+def adoc_is_compat(lines: list[str]) -> bool:
+    """Whether the first title of the page is one on two lines: such pages are written for the older syntax."""
+    for at, line in enumerate(lines):
+        if adoc_heading(line):
+            return False
+        if line and adoc_underlined(lines, at):
+            return True
+    return False
+
+
+def adoc_columns(spec: str) -> list[str]:
+    """The style of each column in `cols`."""
+    if re.match(r"\s*\d{1,3}\s*$", spec):
+        return [""] * int(spec)
+    styles: list[str] = []
+    for part in re.split("[,;]", spec)[:500] if spec else []:
+        match = ADOC_COLUMN.match(part)
+        styles.extend([(match[2] or "") if match else ""] * min(int(match[1] or 1) if match else 1, 500))
+    return styles[:500]
+
+
+def adoc_cells(content: list[str], separator: str) -> list[tuple[str, int, int, str]]:
+    """(text, columns, rows, '1' where it begins in the first line that is not blank else ' ', with its style) of each cell."""
+    cells: list[tuple[str, int, int, str]] = []
+    first = True
+    seen = False
+    spec: re.Match[str] | None = None
+    pieces = re.split(r"(?<!\\)" + re.escape(separator), "\n".join(content))
+    for number, piece in enumerate(pieces):
+        text, following = piece, None
+        if number + 1 < len(pieces):
+            tail = re.search(r"\S*$", piece[-40:])
+            start = len(piece) - len(tail[0]) if tail else len(piece)
+            if start < len(piece) and ((start == 0 and number == 0) or (start and piece[start - 1] in " \t\n")):
+                following = ADOC_CELL_SPEC.match(piece, start)
+                text = piece[:start] if following else piece
+        if number or text.strip():
+            factor, sign, style = (spec[1] or "1", spec[2] or "+", spec[3] or "") if spec else ("1", "+", "")
+            columns, _, rows = factor.partition(".")
+            wide, high = min(int(columns or 1), 100), min(int(rows or 1), 100)
+            text = text.strip(" ").replace("\\" + separator, separator)
+            mark = ("1" if first else " ") + style
+            cells.extend([(text, 1, 1, mark)] * wide if sign == "*" else [(text, wide, high, mark)])
+            seen = True
+        first = first and ("\n" not in piece.lstrip("\n") if seen else True) and not (seen and "\n" in piece)
+        spec = following
+    return cells
+
+
+def adoc_width(cells: list[tuple[str, int, int, str]]) -> int:
+    return sum(cell[1] for cell in cells)
+
+
+def adoc_csv(content: list[str], separator: str, kind: str) -> list[list[str]] | None:
+    """The rows of a table of separated values; None where they cannot be read."""
+    if kind == "dsv":
+        pattern = r"(?<!\\)" + re.escape(separator)
+        return [[cell.strip().replace("\\" + separator, separator) for cell in re.split(pattern, line)] for line in content if line]
+    import csv
+    try:
+        return [[cell.strip() for cell in row] for row in csv.reader([line + "\n" for line in content], delimiter=separator, skipinitialspace=True) if row]
+    except (csv.Error, TypeError, ValueError):
+        return None
+
+
+class AdocInline:
+    """Reads one run of text. The rules answer (the end of what they found, what gives its Markdown), or None where there is no markup; that keeps
+    the places of closing marks, so that the time is linear."""
+
+    def __init__(self, reader: AdocReader, text: str, plain: bool, exact: bool, depth: int) -> None:
+        self.reader, self.text, self.is_plain, self.exact, self.depth = reader, text, plain, exact, depth
+        self.seen: dict[str, tuple[int, int]] = {}
+
+    def read(self) -> str:
+        text, out, start, at = self.text, [], 0, 0
+        search = ADOC_TOKEN.search
+        while match := search(text, at):
+            if match[0] == "\\":
+                skip = self.escaped(match.start())
+                at = match.end()
+                if skip:
+                    out.append(self.words(text[start:match.start()]))
+                    start, at = skip
+                    at = max(at, start)
+                continue
+            found = self.rule(match)
+            if found is None:
+                at = match.start() + 1 if match[0][0] in "*_`#+" else match.end()
+                continue
+            out.append(self.words(text[start:match.start()]))
+            out.append(found[1]())
+            start = at = found[0]
+        out.append(self.words(text[start:]))
+        return "".join(out)
+
+    def escaped(self, at: int) -> tuple[int, int] | None:
+        """(where text goes on behind the backslashes, where markup may begin again), if they stand before markup."""
+        start = at + 2 if self.text[at + 1:at + 2] == "\\" else at + 1
+        match = ADOC_TOKEN.match(self.text, start)
+        if match is None or match[0] == "\\" or self.rule(match) is None:
+            return None
+        return start, match.end()
+
+    def rule(self, match: re.Match[str]) -> tuple[int, Callable[[], str]] | None:
+        if self.depth >= ADOC_SPANS_DEEP:
+            return None
+        rule = ADOC_INLINE.get(match[0][0])
+        return rule(self, match.start(), match) if rule else self.macro(match)
+
+    def words(self, text: str) -> str:
+        """Text between markup."""
+        if not text:
+            return ""
+        if not self.exact:
+            text = ADOC_REPLACE.sub(adoc_replace, text)
+        elif "&" in text:
+            text = markdown_unescape(text)
+        return text if self.is_plain else rst_escape(text)
+
+    def nested(self, text: str, plain: bool = False, exact: bool = False) -> str:
+        return AdocInline(self.reader, text, plain or self.is_plain, exact or self.exact, self.depth + 1).read()
+
+    def closer(self, sign: str, at: int) -> int:
+        """The place of the next closing mark from `at` on, or -1."""
+        start, found = self.seen.get(sign, (len(self.text) + 1, -1))
+        if start <= at and (found == -1 or at <= found):
+            return found
+        match = ADOC_ENDS[sign].search(self.text, at)
+        found = match.start() if match else -1
+        self.seen[sign] = at, found
+        return found
+
+    def opens(self, at: int, length: int, forbidden: str) -> bool:
+        before = self.text[at - 1] if at else ""
+        after = self.text[at + length:at + length + 1]
+        return not (before and (before.isalnum() or before == "_" or before in forbidden)) and bool(after) and not after.isspace()
+
+    def show(self, sign: str, text: str, role: str = "") -> str:
+        """The Markdown of text between marks."""
+        if sign == "`" or (sign == "+" and self.reader.compat):
+            literal = len(text) > 2 and text[0] == text[-1] == "+" and not self.reader.compat
+            inner = text[1:-1] if literal else text
+            exact = inner if literal or (sign == "`" and self.reader.compat) else self.nested(inner, True, True)
+            exact = self.reader.restore(exact)
+            return exact if self.is_plain else rst_code(" ".join(markdown_unescape(exact).split()))
+        if sign == "+":
+            return text if self.is_plain else rst_escape(text)
+        inner = self.nested(text)
+        if self.is_plain:
+            return inner
+        wrap = {"*": "**", "_": "*", "'": "*"}.get(sign, "~~" if "line-through" in role or "strike" in role else "")
+        return rst_wrap(inner, wrap) if wrap else inner
+
+    def quote(self, at: int, match: re.Match[str], role: str = "", mark: int = -1) -> tuple[int, Callable[[], str]] | None:
+        """Marks around text: doubled ones anywhere, single ones around words. A role in brackets stands before the mark."""
+        text = self.text
+        place = at if mark < 0 else mark
+        sign = text[place]
+        compat = self.reader.compat
+        if sign == "'" and not compat:
+            return self.curved(place) if text.startswith("'`", place) else None
+        if sign == "`" and compat:
+            return self.compat_tick(at, place)
+        if text.startswith(sign * 2, place) and sign != "'":
+            end = self.closer(sign * 2, place + 3)
+            if end > 0:
+                return end + 2, lambda: self.show(sign, text[place + 2:end], role)
+        forbidden = ";:}\"'`" if sign in "`+" else ";:}"
+        if not self.opens(at, place - at + 1, forbidden):
+            return None
+        end = self.closer(sign, place + 2)
+        return None if end < 0 else (end + 1, lambda: self.show(sign, text[place + 1:end], role))
+
+    def compat_tick(self, at: int, place: int) -> tuple[int, Callable[[], str]] | None:
+        """`literal`, ``quoted'' and `quoted' of the older syntax."""
+        text = self.text
+        if not self.opens(at, place - at + 1, ";:}"):
+            return None
+        if text.startswith("``", place):
+            end = self.closer("''", place + 3)
+            if end > 0:
+                return end + 2, lambda: f"“{self.nested(text[place + 2:end])}”"
+        end = self.closer("mono", place + 2)
+        if end > 0:
+            return end + 1, lambda: self.show("`", text[place + 1:end])
+        end = self.closer("'", place + 2)
+        return None if end < 0 else (end + 1, lambda: f"‘{self.nested(text[place + 1:end])}’")
+
+    def curved(self, at: int, match: re.Match[str] | None = None) -> tuple[int, Callable[[], str]] | None:
+        """Typographic quotes: "`text`" and '`text`'."""
+        text, sign = self.text, self.text[at:at + 2]
+        if not self.opens(at, 2, ";:}"):
+            return None
+        end = self.closer(sign, at + 3)
+        left, right = ("“", "”") if sign[0] == '"' else ("‘", "’")
+        return None if end < 0 else (end + 2, lambda: left + self.nested(text[at + 2:end]) + right)
+
+    def plus(self, at: int, match: re.Match[str]) -> tuple[int, Callable[[], str]] | None:
+        if match[0] == "+++":
+            end = self.closer("+++", at + 3)
+            return None if end < 0 else (end + 3, lambda: self.raw(self.text[at + 3:end]))
+        return self.quote(at, match)
+
+    def raw(self, text: str) -> str:
+        """HTML that goes through as it is: its text."""
+        shown = markdown_unescape(re.sub(r"<[^<>]*>", "", text))
+        return shown if self.is_plain else rst_escape(shown)
+
+    def dollars(self, at: int, match: re.Match[str]) -> tuple[int, Callable[[], str]] | None:
+        end = self.closer("$$", at + 3)
+        return None if end < 0 else (end + 2, lambda: self.text[at + 2:end] if self.is_plain else rst_escape(self.text[at + 2:end]))
+
+    def script(self, at: int, match: re.Match[str]) -> tuple[int, Callable[[], str]] | None:
+        found = ADOC_SCRIPT.match(self.text, at)
+        if not found:
+            return None
+        name = "sup" if found[1] == "^" else "sub"
+        return found.end(), lambda: self.nested(found[2]) if self.is_plain else f"<{name}>{self.nested(found[2])}</{name}>"
+
+    def role(self, at: int, match: re.Match[str]) -> tuple[int, Callable[[], str]] | None:
+        """[[anchor]], [[[bibliography]]], or a role before a mark."""
+        if match[0] == "[[":
+            entry = ADOC_BIBLIOGRAPHY.match(self.text, at)
+            if entry:
+                return entry.end(), lambda: f"[{self.nested(entry[2] or entry[1])}]"
+            anchor = ADOC_ANCHOR.match(self.text, at)
+            return None if anchor is None else (anchor.end(), lambda: "")
+        mark = match.end()
+        if self.text[mark] in "^~":
+            return self.script(mark, match)
+        if self.text[mark] == "'" and not self.reader.compat:
+            return None
+        return self.quote(at, match, match[0], mark)
+
+    def parentheses(self, at: int, match: re.Match[str]) -> tuple[int, Callable[[], str]] | None:
+        """((indexed term)) and (((entries of the index alone)))."""
+        hidden = ADOC_HIDDEN.match(self.text, at)
+        if hidden:
+            return hidden.end(), lambda: ""
+        shown = ADOC_INDEXED.match(self.text, at)
+        return None if shown is None else (shown.end(), lambda: self.nested(shown[1]))
+
+    def angle(self, at: int, match: re.Match[str]) -> tuple[int, Callable[[], str]] | None:
+        """<<cross reference>>, or the bracket before a URL."""
+        if match[0] == "<<":
+            found = ADOC_CROSS.match(self.text, at)
+            return None if found is None else (found.end(), lambda: self.cross(found[1].strip(), found[2] or ""))
+        end = re.compile(r"<([^\s<>\[\]]{1,2000})>").match(self.text, at)
+        return None if end is None else (end.end(), lambda: end[1])
+
+    def cross(self, target: str, text: str) -> str:
+        """A place for the link, till all titles are known."""
+        shown = self.nested(" ".join(text.split())) if text.strip() else ""
+        if shown and self.is_plain:
+            return shown
+        self.reader.references.append((self.reader.restore(target), self.reader.restore(shown), self.is_plain))
+        return f"\x03{len(self.reader.references) - 1}\x04"
+
+    def macro(self, match: re.Match[str]) -> tuple[int, Callable[[], str]] | None:
+        """name:target[text], or a URL, which may have a text."""
+        found = match[0]
+        if "://" in found and not found.endswith("[") and found[-1] != "]":
+            return self.address(match)
+        if found[-1] == "]":
+            name, _, rest = found.partition(":")
+            target, _, number = rest[:-1].rpartition("[")
+            return match.end(), lambda: self.manual(target, number)
+        name, _, target = found[:-1].partition(":")
+        end = self.bracket(match.end(), name.startswith("footnote"))
+        if end < 0:
+            return None
+        inside = self.text[match.end():end].replace("\\]", "]")
+        return end + 1, lambda: ADOC_MACROS[name](self, name, target, inside)
+
+    def bracket(self, at: int, balanced: bool) -> int:
+        """The place of the bracket that closes; one behind a backslash does not. balanced: whether brackets inside count."""
+        end = self.closer("]", at)
+        if balanced and end > 0:
+            opened = self.text.count("[", at, min(end, at + 4000))
+            while opened > 0 and (following := self.closer("]", end + 1)) > 0 and following - at < 4000:
+                opened += self.text.count("[", end, following) - 1
+                end = following
+        return end
+
+    def manual(self, target: str, number: str) -> str:
+        """A reference to a page of the manual: linkgit:git-add[1] and its kind."""
+        if self.is_plain:
+            return f"{target}({number})"
+        suffix = os.path.splitext(self.reader.page.path)[1]
+        return rst_link(rst_escape(f"{target}({number})"), self.reader.absolute(self.reader.restore(target) + suffix))
+
+    def address(self, match: re.Match[str]) -> tuple[int, Callable[[], str]] | None:
+        url = match[0]
+        if url.endswith("://"):
+            return None
+        if self.text[match.end():match.end() + 1] == "[":
+            end = self.bracket(match.end() + 1, False)
+            if end > 0:
+                inside = self.text[match.end() + 1:end].replace("\\]", "]")
+                return end + 1, lambda: self.macro_link("link", url, inside)
+        url = url.rstrip(".,;:!?'*_`+")
+        if url.endswith(")") and "(" not in url:
+            url = url[:-1]
+        return match.start() + len(url), lambda: url
+
+    # what macros give: (name, target, what stands in brackets) -> Markdown
+
+    def macro_link(self, name: str, target: str, inside: str) -> str:
+        inside = " ".join(inside.split())
+        text = inside
+        if "=" in inside or inside[:1] == '"':
+            values, named = adoc_pairs(inside)
+            text = (values[0] if values else "") if named or inside[:1] == '"' else inside
+        text = text[:-1] if text.endswith("^") else text
+        target = self.reader.restore(target)
+        target = re.sub(r"\+\+(.*)\+\+$|%20(?=\Z)", lambda found: found[1] or "", target)
+        shown = self.nested(text) if text else ""
+        if self.is_plain:
+            return shown or target
+        url = target if name != "mailto" else "mailto:" + target
+        return rst_link(self.reader.restore(shown), self.reader.absolute(url)) if shown else target if "://" in target else rst_link(
+            rst_escape(target), self.reader.absolute(url))
+
+    def macro_xref(self, name: str, target: str, inside: str) -> str:
+        text = inside
+        if "=" in inside:
+            values, named = adoc_pairs(inside)
+            text = (values[0] if values else "") if named else inside
+        return self.cross(target, text)
+
+    def macro_image(self, name: str, target: str, inside: str) -> str:
+        values, named = adoc_pairs(inside)
+        alt = named.get("alt") or (values[0] if values else "")
+        if name == "icon":
+            return f"[{target}]"
+        shown = self.nested(alt)
+        return rst_link(shown, self.reader.absolute(named["link"])) if shown and named.get("link") and not self.is_plain else shown
+
+    def macro_keys(self, name: str, target: str, inside: str) -> str:
+        return inside if self.is_plain else rst_code(inside.strip())
+
+    def macro_button(self, name: str, target: str, inside: str) -> str:
+        shown = self.nested(inside)
+        return shown if self.is_plain else rst_wrap(shown, "**")
+
+    def macro_menu(self, name: str, target: str, inside: str) -> str:
+        parts = [target, *(part.strip() for part in re.split("[>,]", inside))]
+        shown = " › ".join(filter(None, (self.nested(part) for part in parts)))
+        return shown if self.is_plain else rst_wrap(shown, "**")
+
+    def macro_footnote(self, name: str, target: str, inside: str) -> str:
+        reader = self.reader
+        if name == "footnoteref":
+            target, _, inside = inside.partition(",")
+        key = "note " + target.strip()
+        number = reader.note_names.get(key, 0) if target else 0
+        if not number:
+            reader.footnotes += 1
+            number = reader.footnotes
+            if target:
+                reader.note_names[key] = number
+        if inside.strip() and not self.is_plain:
+            reader.notes.append(f"[^{number}]: {reader.restore(self.nested(' '.join(inside.split())))}")
+        return "" if self.is_plain else f"[^{number}]"
+
+    def macro_math(self, name: str, target: str, inside: str) -> str:
+        return inside if self.is_plain else rst_wrap(inside.strip(), "$")
+
+    def macro_pass(self, name: str, target: str, inside: str) -> str:
+        if "q" in target or "n" in target or "m" in target:
+            return self.nested(inside)
+        if "c" in target or "v" in target:
+            return inside if self.is_plain else rst_escape(inside)
+        return self.raw(inside)
+
+    def macro_term(self, name: str, target: str, inside: str) -> str:
+        return self.nested(inside) if name == "indexterm2" else ""
+
+
+def adoc_replace(match: re.Match[str]) -> str:
+    found = match[0]
+    if found[0] == "\\":
+        return found[1:]
+    return ADOC_REPLACED[found] if found in ADOC_REPLACED else markdown_unescape(found)
+
+
+ADOC_ENCLOSED = {
+    "source": AdocReader.enclosed_code, "listing": AdocReader.enclosed_code, "literal": AdocReader.enclosed_code, "verse": AdocReader.enclosed_verse,
+    "quote": AdocReader.enclosed_quote, "sidebar": AdocReader.enclosed_sidebar, "stem": AdocReader.enclosed_math, "latexmath": AdocReader.enclosed_math,
+    "asciimath": AdocReader.enclosed_math, "pass": AdocReader.enclosed_pass, "comment": AdocReader.enclosed_comment,
+}
+ADOC_TEXT_RULES = (AdocReader.rule_heading, AdocReader.rule_macro, AdocReader.rule_list, AdocReader.rule_paragraph)
+# First sign of a line -> the rules to try, in order. The last one always reads something.
+ADOC_RULES: dict[str, tuple[Callable[[AdocReader, list[str], int, AdocMeta, list[Block]], int], ...]] = {
+    **dict.fromkeys("-.=*_/+`|!,:#", (AdocReader.rule_heading, AdocReader.rule_delimited, AdocReader.rule_break, *ADOC_TEXT_RULES[1:])),
+    **dict.fromkeys("'<", (AdocReader.rule_break, *ADOC_TEXT_RULES)),
+    **dict.fromkeys(" \t", (AdocReader.rule_list, AdocReader.rule_literal, AdocReader.rule_paragraph)),
+}
+ADOC_INLINE = {
+    **dict.fromkeys("*_`#'", AdocInline.quote), "+": AdocInline.plus, "$": AdocInline.dollars, "^": AdocInline.script, "~": AdocInline.script,
+    "[": AdocInline.role, "(": AdocInline.parentheses, "<": AdocInline.angle, '"': AdocInline.curved,
+}
+ADOC_MACROS = {
+    **dict.fromkeys(("link", "mailto"), AdocInline.macro_link), "xref": AdocInline.macro_xref, **dict.fromkeys(("image", "icon"), AdocInline.macro_image),
+    "kbd": AdocInline.macro_keys, "btn": AdocInline.macro_button, "menu": AdocInline.macro_menu,
+    **dict.fromkeys(("footnote", "footnoteref"), AdocInline.macro_footnote), **dict.fromkeys(("stem", "latexmath", "asciimath"), AdocInline.macro_math),
+    "pass": AdocInline.macro_pass, **dict.fromkeys(("indexterm", "indexterm2", "anchor"), AdocInline.macro_term),
+}
+
+
+def adoc_is_source(data: bytes) -> bool:
+    """Whether a file whose name does not say so is AsciiDoc: it begins with a title as AsciiDoc writes it, and holds blocks that plain text has not.
+
+    One sign is never enough: an underlined title is a common ornament of plain text, and of Markdown.
+    """
+    text = rst_decode(data[:65536], "")
+    lines = [line.rstrip() for line in text.split("\n")]
+    first = next((at for at, line in enumerate(lines) if line and not adoc_is_comment(line) and line[0] not in ":["), len(lines))
+    if first == len(lines):
+        return False
+    kinds = {at for match in ADOC_SOURCE_MARKS.finditer(text) for at, group in enumerate(match.groups()) if group is not None}
+    manual = re.match(r"[\w.-]+\(\d\w?\)$", lines[first]) is not None and adoc_underlined(lines, first)
+    title = re.match(r"= \S", lines[first]) is not None
+    return (manual and "\nNAME\n----\n" in text) or len(kinds) >= (1 if manual else 2 if title else 3)
+
+
+def read_asciidoc(data: bytes, page: Page) -> Document:
+    """The blocks of an AsciiDoc file.
+
+    A heading's anchor is its own id, or the one that Asciidoctor makes; the document's title has none unless it is given one. Terms of description
+    lists are entries where they have an anchor, or are options or settings, as in manual pages. Files that it includes are read through page.beside,
+    within limits; an include that cannot be followed comes out as the line that it is. Never raises on malformed markup: what is not understood
+    comes out as text.
+    """
+    return AdocReader(page).read(rst_decode(data, page.charset))
+
+
 # ── man pages ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 # How deep macros call each other and strings name each other, and how deep lists stand in each other; pages need about 5.
@@ -9601,9 +11189,11 @@ def read_json_doc(data: bytes, page: Page) -> Document:
 # Suffixes that say what a file is where its content does not.
 FORMAT_BY_SUFFIX = {
     ".html": "html", ".htm": "html", ".xhtml": "html", ".md": "markdown", ".markdown": "markdown", ".mdx": "markdown", ".rst": "rst", ".rest": "rst",
-    ".txt": "text", ".text": "text", ".ipynb": "notebook", ".json": "json", ".man": "man", ".mdoc": "man"}
+    ".adoc": "asciidoc", ".asciidoc": "asciidoc", ".asc": "asciidoc", ".txt": "text", ".text": "text", ".ipynb": "notebook", ".json": "json",
+    ".man": "man", ".mdoc": "man"}
 READERS: dict[str, Callable[[bytes, Page], Document]] = {
-    "html": read_html, "markdown": read_markdown, "rst": read_rst, "text": read_text, "notebook": read_notebook, "json": read_json_doc, "man": read_man}
+    "html": read_html, "markdown": read_markdown, "rst": read_rst, "asciidoc": read_asciidoc, "text": read_text, "notebook": read_notebook,
+    "json": read_json_doc, "man": read_man}
 # Text for models (llmstxt.org): an overview with links, or, where the name says more, many pages in one file. Markdown in spite of the suffix.
 LLMS_TEXT = re.compile(r"llms((?:[-_.](?:full|ctx|small|medium|complete))*)\.(?:txt|md)")
 # Names of manual pages end in their section: git-add.1, printf.3p, openssl.1ssl, lsearch.n. So do other names (foo-1.2.3): the content decides.
@@ -9631,6 +11221,10 @@ def detect_format(data: bytes, path: str) -> str | None:
         return "rst"
     if found == "text" and LLMS_TEXT.fullmatch(stem + suffix) and re.search(rb"^# ", head, re.MULTILINE):
         return "markdown"
+    if found == "text" and adoc_is_source(data):
+        return "asciidoc"
+    if suffix == ".asc" and (b"-----BEGIN PGP" in head or not adoc_is_source(data)):  # mostly signatures
+        return None
     if found is None and (stem in README_NAMES and not suffix):
         return "text"
     return None if found in ("json", "man") else found
