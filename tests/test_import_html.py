@@ -220,9 +220,9 @@ class BadMarkup(unittest.TestCase):
                    "<ul><li>a" * 3000, "<table>" + ("<tr>" + "<td colspan=64 rowspan=9999>x" * 20) * 100)
         for page in hostile:
             with self.subTest(page[:30]):
-                started = time.perf_counter()
+                started = time.process_time()
                 document = read(page, URL)
-                self.assertLess(time.perf_counter() - started, 20)
+                self.assertLess(time.process_time() - started, 20)
                 self.assertLess(sum(len(block.text) for block in document.blocks), 30 * len(page))
 
     def test_entries_and_ends_are_balanced_whatever_is_cut_off(self) -> None:

@@ -63,9 +63,9 @@ class JsonDocTest(unittest.TestCase):
         schema: dict[str, Any] = {"type": "string"}
         for _ in range(150):
             schema = {"anyOf": [schema, {"type": "object", "properties": {"x": schema if len(str(schema)) < 5000 else {}}}]}
-        start = time.perf_counter()
+        start = time.process_time()
         read({"$schema": "x", "properties": {"a": schema}})
-        self.assertLess(time.perf_counter() - start, 3)
+        self.assertLess(time.process_time() - start, 3)
 
     def test_what_is_too_deep_for_a_table_is_kept_as_json(self) -> None:
         schema: dict[str, Any] = {"type": "string", "description": "the innermost"}

@@ -184,9 +184,9 @@ class HostileTest(unittest.TestCase):
     def test_hostile_input_takes_linear_time(self) -> None:
         for name, text in self.CASES.items():
             with self.subTest(case=name):
-                start = time.perf_counter()
+                start = time.process_time()
                 read_text(text)
-                self.assertLess(time.perf_counter() - start, 3)
+                self.assertLess(time.process_time() - start, 3)
 
     def test_substitutions_that_double_each_other_stay_small(self) -> None:
         text = ".. |a0| replace:: x x\n" + "".join(f".. |a{n}| replace:: {f'|a{n - 1}| ' * 12}\n" for n in range(1, 9)) + "\n" + "|a5| |a8|" * 100
