@@ -3471,8 +3471,9 @@ class HtmlReader:
         if after == "`":
             core = html_code_span(html_squeeze(core).replace("\n", " "))
         elif before == "[":
-            core = f"[{core}{after}"
             self.linked += len(core)
+            self.length -= len(after)       # targets are no text: a table of links to long addresses is not yet navigation
+            core = f"[{core}{after}"
         else:
             core = f"{before}{core}{after}"
         buf[mark:] = [f"{piece[:at]}{core}{piece[at + len(piece.strip()):]}"]
@@ -4086,7 +4087,8 @@ class HtmlReader:
             code.append("\n")
         elif tag == "div" or tag == "p":
             self.code_inner += tag == "div" and tag != self.code_tag
-            if code and not code[-1].endswith("\n") and "".join(code).strip():
+            line = "".join(code[-8:]).rpartition("\n")[2]       # a bound: hostile code may be one line of a hundred thousand pieces
+            if line.strip():
                 code.append("\n")
         elif role == "skip" or tag in ("script", "style", "button", "svg"):
             if tag not in HTML_VOID:
@@ -4105,15 +4107,15 @@ class HtmlReader:
             if not self.code_depth:
                 self.close_code()
                 return True
-            if tag == "div" and (not code or not code[-1].endswith("\n")):
-                code.append("\n")
+            if tag == "div" and (not code or not code[-1].endswith(("\n", "\0"))):
+                code.append("\0")
             return False
         if tag not in HTML_BLOCKS and tag not in HTML_CLOSES and tag != "table":
             return False
         if tag == "div" and self.code_inner:
             self.code_inner -= 1
-            if code and not code[-1].endswith("\n"):
-                code.append("\n")
+            if code and not code[-1].endswith(("\n", "\0")):
+                code.append("\0")
             return False
         if tag not in self.tags[-HTML_SCAN:]:
             return False
@@ -4122,7 +4124,7 @@ class HtmlReader:
 
     def close_code(self) -> None:
         code, self.code = self.code, None
-        text = "".join(code or []).replace("\xa0", " ")
+        text = "".join(code or []).replace("\xa0", " ").replace("\0\n", "\n").replace("\0", "\n")     # \0: a line that a div's end has ended
         if text.startswith("\n"):
             text = text[1:]
         text = text.rstrip("\n")
@@ -4246,6 +4248,10 @@ def html_language(names: dict[str, str | None], classes: str) -> str:
     return said if re.fullmatch(r"[\w+#.\-]{1,40}", said) else ""
 
 
+# What writes pages that hold nothing but the document, with navigation in elements that HTML_ROLES knows.
+HTML_WHOLE = re.compile(r"""<meta\s[^<>]{0,200}?\b(?:DocBook|AsciiDoc|makeinfo|texi2html|pandoc|Docutils|QuickBook|DITA|LaTeXML|groff)\b[^<>]{0,200}>""", re.IGNORECASE)
+
+
 def html_main(text: str) -> int:
     """Where the start tag of the main content stands, or -1."""
     for value, attribute, tags in HTML_MAIN:
@@ -4262,6 +4268,8 @@ def html_main(text: str) -> int:
                 continue
             if text.rfind("<!--", 0, start) <= text.rfind("-->", 0, start) and text.rfind("<script", 0, start) <= text.rfind("</script", 0, start):
                 return start
+    if HTML_WHOLE.search(text, 0, 8000):
+        return max(text.find("<body"), text.find("<BODY"))
     return html_article(text)
 
 
@@ -4336,7 +4344,7 @@ def html_densest(reader: HtmlReader) -> list[Block]:
     kept: list[Block] = []
     bare = False        # a heading whose text was a list of links
     for at, block in enumerate(blocks):
-        if block.kind == "body" and not first <= at < end and 2 * html_linked(block.text) > len(block.text):
+        if block.kind == "body" and not first <= at < end and html_is_links(block.text):
             bare = bool(kept) and kept[-1].kind == "heading"
             continue
         if bare and block.kind == "heading" and kept[-1].kind == "heading" and not first <= at < end:
@@ -4348,9 +4356,13 @@ def html_densest(reader: HtmlReader) -> list[Block]:
     return kept
 
 
-def html_linked(text: str) -> int:
-    """How many characters of a block are links."""
-    return sum(map(len, re.findall(r"\[[^\[\]]{0,500}\]\([^()\s]{0,2000}\)", text)))
+def html_is_links(text: str) -> bool:
+    """Whether more than half of what a reader sees of a block is links."""
+    linked = targets = 0
+    for found in re.finditer(r"\[([^\[\]]{0,500})\](\([^()\s]{0,2000}\))", text):
+        linked += len(found[1])
+        targets += len(found[2]) + 2
+    return 2 * linked > len(text) - targets
 
 
 def read_html(data: bytes, page: Page) -> Document:

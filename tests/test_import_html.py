@@ -114,6 +114,13 @@ class Blocks(unittest.TestCase):
         code = "\tif a &lt; b:\n\n    ```x```  \n&amp;amp;"
         self.assertEqual(bodies(f'<pre><code class="lang-py">{code}</code></pre>'), ["````py\n\tif a < b:\n\n    ```x```  \n&amp;\n````"])
 
+    def test_a_div_in_code_is_a_line_and_adds_no_empty_ones(self) -> None:
+        cases = (("<div>a</div><div>b</div>c", "a\nb\nc"), ("  <div>def f():</div>\n\n  g", "  def f():\n\n  g"), ("a<div>b</div>\nc", "a\nb\nc"),
+                 ("<div>a<div>b</div></div>c", "a\nb\nc"))
+        for code, expected in cases:
+            with self.subTest(code):
+                self.assertEqual(bodies(f"<pre>{code}</pre>"), [f"```\n{expected}\n```"])
+
     def test_the_language_is_what_the_source_says(self) -> None:
         cases = (('<pre class="brush: js">', "js"), ('<div class="highlight-none"><pre>', ""), ('<div class="highlight-default"><pre>', ""),
                  ('<pre data-lang="C++">', "c++"), ('<pre class="sourceCode haskell">', "haskell"), ('<pre><code class="hljs go">', "go"),
@@ -182,6 +189,19 @@ class MainContent(unittest.TestCase):
         for page in (f"<body>{outside}<main><h1>H</h1>{outside}<p>text</p></main><p>NAV</p></body>", f"<body>{outside}<h1>H</h1><p>text</p>{outside}</body>"):
             with self.subTest(page):
                 self.assertEqual([block.text for block in read(page).blocks], ["H", "text"])
+
+    def test_links_to_long_addresses_are_no_navigation(self) -> None:
+        link = "<a href='https://packages.example/a/very/long/address/of/a/package.html'>vim</a>"
+        table = f"<table><tr><th>package<th>what it is<tr><td>{link}<td>a text editor with modes</table>"
+        page = f"<body><div><p>{'text ' * 90}</p></div><div><h2>H</h2>{table}</div></body>"
+        self.assertEqual([block.kind for block in read(page).blocks], ["body", "heading", "body"])
+
+    def test_what_a_known_writer_of_plain_pages_writes_is_all_content(self) -> None:
+        for generator in ("DocBook XSL Stylesheets V1.79.1", "AsciiDoc 10.2.0", "makeinfo", "pandoc"):
+            with self.subTest(generator):
+                page = (f"<head><meta name='generator' content='{generator}'></head><body><div class=navheader>NAV</div><div><p>{'text ' * 90}</p></div>"
+                        "<div><h2>See also</h2><p><a href=x>one</a>, <a href=y>two</a></p></div><div class=navfooter>NAV</div></body>")
+                self.assertEqual([block.text for block in read(page).blocks][1:], ["See also", "[one](x), [two](y)"])
 
     def test_a_section_about_footers_and_cookies_is_content(self) -> None:
         page = "<main><section id=cookie-objects><h2>Cookie Objects</h2><p>a</section><div class=section id=footer><h2>Footer</h2><p>b</div>"
