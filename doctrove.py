@@ -2804,7 +2804,7 @@ HTML_MAIN = tuple((value, attribute, frozenset(tags.split())) for value, attribu
 #   layout     a table that only places things        grid, cell   Javadoc's tables made of div
 #   code       a code block that is not a pre         math     TeX between \( and \)
 #   plain      a dt that is no unit                   bold     a caption or title in a paragraph of its own
-#   headline   the page's title, where it is no h1
+#   headline   the page's title, where it is no h1         classifier  what follows a term, behind a colon that the style sheet adds
 HTML_ROLES: dict[str, str] = {}
 for _role, _names in {
     "skip": """
@@ -2825,8 +2825,9 @@ for _role, _names in {
         .tsd-page-toolbar .tsd-navigation .tsd-filter-visibility .col-sidebar .page-menu .site-menu .tsd-anchor-icon .tsd-generator
         .MathJax .MathJax_Preview .MathJax_SVG .MathJax_Display .katex-html .navpath div.tabs div.tabs2 div.tabs3 #top .ttc div.summary
         .memSeparator .dynheader .cookie-banner .cookie-notice .cookie-consent .cookie-bar .cookieconsent .cc-window .gdpr
-        .consent-banner .toggle-all-tabs .pilcrow .footnote-backref .aui-header .js-toc .searchbox .search-form .head-vol td.extra
-        .head-rtitle .foot-date .foot-os span.permalink .code-copy .breadcrumb-nav .feedback .page-nav .prevnext .prev-next""",
+        .consent-banner .toggle-all-tabs .pilcrow .footnote-backref a.footnote-back .aui-header .js-toc .searchbox .search-form .head-vol td.extra
+        .head-rtitle .foot-date .foot-os .nav-panel pre.lines .summary_toggle .method-click-advice a.selflink address.footer .nosearch
+        table.navigation span.signature-attributes .toplang .bottomlang .spirit-nav a.inheritanceTree span.permalink .code-copy .breadcrumb-nav .feedback .page-nav .prevnext .prev-next""",
     "mark": """
         a.headerlink a.hash-link a.header-anchor a.anchor a.mark a.anchor-link a.anchorjs-link a.doc-anchor a.direct-link a.heading-anchor
         a.tsd-anchor a.anchor-heading a.heading-link a.section-link a.self-link""",
@@ -2837,23 +2838,31 @@ for _role, _names in {
         details.quote dl.note dl.warning dl.attention dl.remark dl.todo dl.important""",
     "title": ".admonition-title .custom-block-title .markdown-alert-title .admonition-heading .sidebar-title p.topic-title td.icon .callout-title",
     "bold": "p.rubric p.topic-title .code-block-caption span.filename div.caption .codeBlockTitle",
-    "unit": "section.detail section.tsd-member",
+    "unit": "section.detail section.tsd-member div.method-detail",
     "loose": """
         section.method section.impl section.variant section.tymethod section.associatedtype section.associatedconstant section.type
         section.constant section.trait-impl section.macro h2.memtitle""",
-    "signature": "div.member-signature div.memberSignature .code-header div.tsd-signature li.tsd-signature div.memproto div.type-signature",
-    "field": "span.structfield section.structfield h3.variant h4.variant",
-    "layout": "ul.tsd-signatures table.highlighttable table.rouge-table table.section table.heading table.lntable table.memname table.mlabels table.contents",
+    "signature": "div.member-signature div.memberSignature .code-header div.tsd-signature li.tsd-signature div.memproto div.type-signature div.method-heading",
+    "field": "span.structfield section.structfield h3.variant h4.variant p.src",
+    "layout": "ul.tsd-signatures table.highlighttable table.rouge-table table.section table.heading table.lntable table.memname table.mlabels "
+              "table.contents table.source_code",
     "grid": "div.summary-table",
     "cell": ".col-first .col-second .col-last .col-constructor-name .col-summary-item-name .col-deprecated-item-name",
     "code": "div.fragment",
     "math": "span.math div.math",
-    "headline": "div.headertitle td.title",
+    "classifier": "span.classifier",
+    "headline": "div.headertitle td.title div.fancy_title",
     "plain": "dt.label dt.footnote",
 }.items():
     for _name in _names.split():
         HTML_ROLES.setdefault(_name, _role)
 
+# Class names that mean something in the pages of one program only: what stands in such a page's head, tag, class, role.
+HTML_WRITERS = (
+    ("texinfo", "div", "header", "skip"),       # the way to the next node
+    ("texinfo", "div", "Contents_element", "skip"), ("texinfo", "div", "element-contents", "skip"), ("texinfo", "div", "region-contents", "skip"),
+    ("haddock", "a", "link", "skip"),           # the way to the source
+)
 HTML_SKIP_TAGS = frozenset(
     "script style svg template nav button noscript head select iframe canvas dialog object audio video rustdoc-toolbar footer title".split())
 # Inside one of these nothing but text counts; they end at their own end tag whatever stands between.
@@ -2862,7 +2871,7 @@ HTML_VOID = frozenset("area base br col embed hr img input link meta param sourc
 HTML_SKIP_ROLES = frozenset(("navigation", "search", "tablist", "banner", "contentinfo"))
 HTML_SKIP_IDS = re.compile(
     r"footer|column2|toc|TOC|nav-path|side-nav|(?:cookie|consent|gdpr)-?(?:banner|bar|notice|consent|popup|law-info-bar|dialog)|onetrust[\w-]*|"
-    r"navbar[\w.-]*|global-nav|sidebar|MSearch\w+")
+    r"titlearea|main-nav|navrow\d|quickview|page-header|navbar[\w.-]*|global-nav|sidebar|MSearch\w+")
 HTML_CELL_TAGS = ("td", "th")
 HTML_BLOCKS = frozenset(
     "address article aside body center dir div fieldset figcaption figure footer form header hgroup html legend main noscript optgroup option "
@@ -3379,7 +3388,7 @@ class HtmlReader:
             return True
         if "role" in names and names["role"] in HTML_SKIP_ROLES and tag not in ("body", "main"):
             return True
-        if "aria-hidden" in names and names["aria-hidden"] == "true" and tag in ("span", "a", "i", "svg", "img") and role != "mark":
+        if "aria-hidden" in names and names["aria-hidden"] == "true" and tag in ("span", "a", "i", "svg", "img", "figcaption") and role != "mark":
             if tag == "a" and self.held is not None and names.get("id"):
                 self.anchors.append([names["id"] or "", 1 << 30])
             return True
@@ -3802,6 +3811,11 @@ class HtmlReader:
     # definition lists
 
     def definitions(self, tag: str, names: dict[str, str | None], classes: str) -> HtmlClose:
+        self.flush()
+        parent = self.boxes[-1]
+        if parent.kind == "dl" and parent.terms:    # a list in a definition: the term it defines comes first
+            terms, parent.terms = parent.terms, []
+            self.put("\n".join(f"**{term}**" for term in terms))
         box = self.push("dl")
         if box is None:
             return None
@@ -3837,7 +3851,7 @@ class HtmlReader:
     def end_term(self) -> None:
         held, self.held = self.held, None
         marked = "".join(self.buf)
-        plain = ", ".join(filter(None, map(html_plain, "".join(self.raw or []).split("\0"))))     # a line break in a term stands between two spellings
+        plain = ", ".join(filter(None, map(html_plain, "".join(self.raw or []).split("\0")))).lstrip(": ")      # a line break in a term stands between two spellings
         self.buf.clear()
         self.raw = None
         if held is None:
@@ -3856,7 +3870,7 @@ class HtmlReader:
             last.text += f", {plain}"
         elif plain and (anchored or bare):
             self.close_entries(depth)
-            self.open_entry(plain, ident, self.term_name(held, ident, plain), depth)
+            self.open_entry(plain, ident, self.term_name(held, ident, plain, marked), depth)
         else:
             if here:
                 self.close_entries(depth)
@@ -3866,10 +3880,13 @@ class HtmlReader:
                 if self.anchors:
                     self.anchors.clear()
 
-    def term_name(self, held: HtmlHeld, ident: str, plain: str) -> str:
+    def term_name(self, held: HtmlHeld, ident: str, plain: str, marked: str) -> str:
         """The qualified name of a Sphinx object (its id, without what Sphinx puts before it), an option or a setting."""
         if ident.startswith("term-"):
             return ""
+        if ident.startswith("index-"):      # Texinfo: the name is in bold between a category and the arguments
+            strong = re.search(r"\*\*([^*]{1,200})\*\*", marked)
+            return html_plain(strong[1]) if strong else plain
         bare = re.match(r"[~$\\]?[\w.:<>*-]+", plain)
         first = bare[0] if bare else ""
         if held.name and ident:
@@ -3880,6 +3897,11 @@ class HtmlReader:
                     return spelled if prefix == "c." else first or spelled
             return first if spelled.startswith(("_CPP", "cpp.")) else spelled
         return first
+
+    def classifier(self, tag: str, names: dict[str, str | None], classes: str) -> HtmlClose:
+        if "".join(self.buf).strip():
+            self.text(" : ")
+        return None
 
     def definition(self, tag: str, names: dict[str, str | None], classes: str) -> HtmlClose:
         self.flush()
@@ -3903,6 +3925,7 @@ class HtmlReader:
             return self.bold(tag, names, classes)
         held = self.hold("heading", tag, names.get("id") or "")
         held.level = int(tag[1])
+        held.name = "\0" if classes == "name" and tag == "h4" else ""       # JSDoc's members
         emu = self.tags.count("emu-clause") if held.level == 1 and self.tags and self.tags[-1].startswith("emu-") else 0
         if emu:
             held.level = min(6, emu + 1)
@@ -3940,8 +3963,9 @@ class HtmlReader:
             if other and other != ident:
                 self.aliases[other] = ident
         self.dissolve()
-        if self.api and held.level > 2 and held.name == text:
-            self.open_entry(text, ident, re.split(r"[(\[\s]", text, maxsplit=1)[0], depth, True, held.level)
+        if self.api and held.level > 2 and held.name == text or held.name == "\0" and ident:
+            name = re.split(r"[(\[\s]", text.removeprefix("new "), maxsplit=1)[0]
+            self.open_entry(text, ident, name if self.api or ident == self.scope[:-1] else self.scope + name, depth, True, held.level)
             return
         self.blocks.append(Block("heading", text, held.level, ident))
 
@@ -3990,7 +4014,10 @@ class HtmlReader:
         text = html_plain("".join(self.buf))
         self.buf.clear()
         if held is not None and text:
-            if self.units:
+            if self.units and held.tag == "p" and not (held.id or held.inner):
+                self.units.pop()        # Haddock repeats signatures under each instance, without an anchor
+                self.put(html_code_span(text))
+            elif self.units:
                 self.units[-1].id = self.units[-1].id or held.id or held.inner
                 self.open_unit(text)
             else:
@@ -4016,8 +4043,12 @@ class HtmlReader:
         text = signature or unit.title or unit.id
         if not text:
             return
-        name = unit.title or unit.id.rpartition(".")[2].rpartition("-")[0] or unit.id.rpartition(".")[2]
-        if unit.title:
+        ruby = re.fullmatch(r"method-([ic])-(.+)", unit.id)
+        if ruby:
+            name = ("#" if ruby[1] == "i" else ".") + re.sub(r"-([0-9A-F]{2})", lambda found: chr(int(found[1], 16)), ruby[2])
+        elif unit.id.startswith(("t:", "v:")):      # Haddock's types and values
+            name = unit.id[2:]
+        elif unit.title:
             name = re.split(r"[\s(<]", unit.title, maxsplit=1)[0]
         elif "." in unit.id:
             name = re.sub(r"-\d+$", "", unit.id.rpartition(".")[2])
@@ -4223,7 +4254,7 @@ HTML_ROLE_STARTS: dict[str, HtmlStart] = {
     "mark": HtmlReader.sign, "box": HtmlReader.admonition, "title": HtmlReader.box_title, "bold": HtmlReader.bold, "unit": HtmlReader.unit,
     "loose": HtmlReader.loose, "signature": HtmlReader.signature, "field": HtmlReader.field, "layout": HtmlReader.layout,
     "grid": HtmlReader.grid, "cell": HtmlReader.grid_cell, "code": HtmlReader.pre, "math": HtmlReader.tex, "plain": HtmlReader.plain_term,
-    "language": HtmlReader.language_box, "headline": HtmlReader.headline}
+    "language": HtmlReader.language_box, "headline": HtmlReader.headline, "classifier": HtmlReader.classifier}
 
 
 HTML_TAG = re.compile(r"<([a-zA-Z][\w-]*)[^<>]{0,2000}")
@@ -4276,7 +4307,10 @@ def html_main(text: str) -> int:
 def html_article(text: str) -> int:
     """Where the page's only article stands, or -1."""
     found = [match.start() for match, _ in zip(re.finditer(r"<article\b", text, re.IGNORECASE), range(2))]
-    return found[0] if len(found) == 1 else -1
+    if len(found) != 1:
+        return -1
+    title = re.search(r"<h1\b", text, re.IGNORECASE)      # JSDoc's article holds the members only, without the title and what it is about
+    return -1 if title and title.start() < found[0] and not re.compile(r"<h1\b", re.IGNORECASE).search(text, found[0]) else found[0]
 
 
 def html_scope(text: str) -> str:
@@ -4294,7 +4328,14 @@ def html_scope(text: str) -> str:
         title = re.compile(r'<h1 title="[\w ]{0,40}?([\w.]{1,200})"').search(text, start, start + 2000)
         if package and title:
             return f"{package[1]}.{title[1]}."
-    return ""
+    found = re.search(r"<h1 class=\"page-title\">\s*(?:Class|Module|Namespace|Interface|Mixin|External): ([\w.$/~-]{1,200})", text)      # JSDoc
+    if found:
+        return f"{found[1]}."
+    if "haddock" in text[:4000]:
+        found = re.search(r"<title>([\w.]{1,200})</title>", text[:8000])
+        return f"{found[1]}." if found else ""
+    found = re.search(r"<h1 id=\"(?:class|module)-([\w:]{1,200})\"", text) if re.search("rdoc", text[:20000], re.IGNORECASE) else None
+    return found[1] if found else ""
 
 
 def html_title(text: str, blocks: list[Block]) -> str:
@@ -4320,6 +4361,8 @@ def html_read(text: str, page: Page, start: int, trusting: bool) -> HtmlReader:
     reader.scope = html_scope(text)
     reader.api = "apidoc" in text[:20000]
     reader.stop = start >= 0
+    head = text[:4000].lower()
+    reader.roles.update({(tag, name): role for sign, tag, name, role in HTML_WRITERS if sign in head})
     parser = HTMLParser(convert_charrefs=True)
     # The reader's methods are the handlers, without a call in between; line numbers (updatepos) are not asked for and cost a tenth of the time.
     vars(parser).update(handle_starttag=reader.start, handle_endtag=reader.end, handle_data=reader.text, updatepos=lambda start, end: end)
@@ -4356,13 +4399,13 @@ def html_densest(reader: HtmlReader) -> list[Block]:
     return kept
 
 
-def html_is_links(text: str) -> bool:
-    """Whether more than half of what a reader sees of a block is links."""
+def html_is_links(text: str, share: int = 2) -> bool:
+    """Whether more than one part in `share` of what a reader sees of a block is links."""
     linked = targets = 0
     for found in re.finditer(r"\[([^\[\]]{0,500})\](\([^()\s]{0,2000}\))", text):
         linked += len(found[1])
         targets += len(found[2]) + 2
-    return 2 * linked > len(text) - targets
+    return share * linked > len(re.sub(r"[|\s-]+", " ", text)) - targets
 
 
 def read_html(data: bytes, page: Page) -> Document:
@@ -4371,6 +4414,8 @@ def read_html(data: bytes, page: Page) -> Document:
     start = html_main(text)
     reader = html_read(text, page, start, True)
     blocks = reader.blocks if start >= 0 else html_densest(reader)
+    while start >= 0 and text.startswith("body", start + 1) and blocks and blocks[0].kind == "body" and html_is_links(blocks[0].text, 3):
+        del blocks[0]
     if start >= 0 and not blocks:
         reader = html_read(text, page, -1, True)
         blocks = html_densest(reader)
@@ -12241,7 +12286,10 @@ def read_item(item: Item, by_path: Mapping[str, Item], known: str) -> Reading:
         if reason or name is None:
             return Reading(reason, digest, len(data))
         page = Page(item.path, item.charset, item.url, lambda other: read_beside(by_path, item.path, other))
-        return Reading("", digest, len(data), name, READERS[name](data, page))
+        document = READERS[name](data, page)
+        if name == "html" and not document.blocks:
+            return Reading("no text in it without running its scripts" if b"<script" in data.lower() else "empty", digest, len(data))
+        return Reading("", digest, len(data), name, document)
     except DocError as error:
         return Reading(str(error))
     except Exception as error:
