@@ -2827,7 +2827,8 @@ for _role, _names in {
         .memSeparator .dynheader .cookie-banner .cookie-notice .cookie-consent .cookie-bar .cookieconsent .cc-window .gdpr
         .consent-banner .toggle-all-tabs .pilcrow .footnote-backref a.footnote-back .aui-header .js-toc .searchbox .search-form .head-vol td.extra
         .head-rtitle .foot-date .foot-os .nav-panel pre.lines .summary_toggle .method-click-advice a.selflink address.footer .nosearch
-        table.navigation span.signature-attributes .toplang .bottomlang .spirit-nav a.inheritanceTree span.permalink .code-copy .breadcrumb-nav .feedback .page-nav .prevnext .prev-next""",
+        table.navigation span.signature-attributes .toplang .bottomlang .spirit-nav a.inheritanceTree span.permalink .code-copy
+        .breadcrumb-nav .feedback .page-nav .prevnext .prev-next .navbar""",
     "mark": """
         a.headerlink a.hash-link a.header-anchor a.anchor a.mark a.anchor-link a.anchorjs-link a.doc-anchor a.direct-link a.heading-anchor
         a.tsd-anchor a.anchor-heading a.heading-link a.section-link a.self-link""",
@@ -2894,6 +2895,8 @@ HTML_OPTION = re.compile(r"--?[A-Za-z0-9?#]|[a-z][A-Za-z0-9]*(?:\.[A-Za-z0-9<>*_
 HTML_SPACE_STARTS = re.compile(r"(?:#{1,6}(?= )|>|[-+*](?= )|```|~~~|\||={3,}$|-{3,}$)|\d{1,9}(?=[.)] )")
 HTML_SCAN = 400          # levels searched for the element an end tag means: hostile markup must not make each end tag walk a deep stack
 HTML_BOXES = 24          # lists, quotes and tables inside one another; deeper ones are read as plain text
+HTML_REPEATED = 100_000  # characters that the units in one table may repeat of it, its head with each
+HTML_SHARING = 20        # units that may share one description
 HTML_INLINES = 12        # marks (**, *, links) inside one another
 
 
@@ -3033,7 +3036,7 @@ class HtmlBox:
     heading or an API unit stood in it, and those are only at page level. title: an admonition's title or a table's caption.
     """
 
-    __slots__ = ("blocks", "cells", "columns", "head", "kind", "loose", "mark", "number", "rows", "span", "terms", "title")
+    __slots__ = ("blocks", "cells", "columns", "entries", "head", "kind", "loose", "mark", "number", "rows", "span", "terms", "title")
 
     def __init__(self, kind: str, loose: bool = False) -> None:
         self.kind, self.loose, self.mark, self.title = kind, loose, "", ""
@@ -3041,6 +3044,7 @@ class HtmlBox:
         self.terms: list[str] = []
         self.rows: list[list[tuple[str, int, int]]] = []   # a table's rows of (text, columns, rows)
         self.cells: list[tuple[str, int, int]] | None = None
+        self.entries: list[tuple[int, str, str, str]] = []     # API units in a table's cells: (row, signature, id, name)
         self.head, self.columns, self.number, self.span = False, 0, 1, (1, 1)
 
     def text(self) -> str:
@@ -3187,6 +3191,8 @@ class HtmlReader:
         self.entries: list[HtmlEntry] = []
         self.anchors: list[list[str | int]] = []    # [id, depth of its element] since the last text
         self.aliases: dict[str, str] = {}           # further ids of a heading → its id
+        self.defined = True                         # whether a definition stands behind the last term
+        self.shared: set[int] = set()               # ids of the entries that the next one describes as well
         self.quoting = 0                            # admonitions open
         self.math: list[tuple[int, str]] = []
         self.links: dict[str, str] = {}
@@ -3720,7 +3726,7 @@ class HtmlReader:
         self.cells -= 1
         self.flush()
         box = self.boxes.pop()
-        rows = box.rows + ([box.cells] if box.cells else [])
+        rows, head = box.rows + ([box.cells] if box.cells else []), box.head
         if self.boxes[-1].kind == "cell" and rows:      # a table in a cell: its rows as lines
             box.rows, box.cells = [], None
             self.put("\n".join(" / ".join(text for text, _, _ in row if text) for row in rows))
@@ -3728,6 +3734,22 @@ class HtmlReader:
             text = box.text()
             if text:
                 self.put(text)
+        if box.entries and not self.cells and all(other.loose for other in self.boxes):
+            self.row_entries(box.entries, rows, head)
+
+    def row_entries(self, entries: Sequence[tuple[int, str, str, str]], rows: Any, head: bool) -> None:
+        """The units that a table describes: each with the table's head and its row."""
+        depth, room = len(self.tags) + 1, HTML_REPEATED
+        for row, signature, ident, name in entries:
+            table = HtmlBox("table")
+            table.head, table.rows = head, rows[:1 if head and row else 0] + rows[row:row + 1]
+            text = table.text()
+            room -= len(text)
+            if room < 0:
+                break
+            self.open_entry(signature, ident, name, depth)
+            self.put(text)
+            self.close_entries(depth)
 
     def row(self, tag: str, names: dict[str, str | None], classes: str) -> HtmlClose:
         self.flush()
@@ -3851,7 +3873,8 @@ class HtmlReader:
     def end_term(self) -> None:
         held, self.held = self.held, None
         marked = "".join(self.buf)
-        plain = ", ".join(filter(None, map(html_plain, "".join(self.raw or []).split("\0")))).lstrip(": ")      # a line break in a term stands between two spellings
+        # a line break in a term stands between two spellings; a colon before it is what is left of an empty category (Texinfo)
+        plain = ", ".join(filter(None, map(html_plain, "".join(self.raw or []).split("\0")))).lstrip(": ")
         self.buf.clear()
         self.raw = None
         if held is None:
@@ -3869,11 +3892,17 @@ class HtmlReader:
         if here and last is not None and last.kind == "entry" and not ident and plain:
             last.text += f", {plain}"
         elif plain and (anchored or bare):
+            if here and last is not None and last.kind == "entry" and not self.defined:
+                self.shared.add(id(last))
+            self.defined = False
             self.close_entries(depth)
             self.open_entry(plain, ident, self.term_name(held, ident, plain, marked), depth)
         else:
             if here:
                 self.close_entries(depth)
+            table = next((box for box in reversed(self.boxes) if box.kind == "table"), None) if ident and plain and held.name else None
+            if table is not None:
+                table.entries.append((len(table.rows), plain, ident, self.term_name(held, ident, plain, marked)))
             term = html_squeeze(marked).replace("\n", " ").replace("**", "")
             if term:
                 self.boxes[-1].terms.append(term)
@@ -3905,6 +3934,7 @@ class HtmlReader:
 
     def definition(self, tag: str, names: dict[str, str | None], classes: str) -> HtmlClose:
         self.flush()
+        self.defined = True
         return self.flush
 
     # headings and units
@@ -3963,7 +3993,7 @@ class HtmlReader:
             if other and other != ident:
                 self.aliases[other] = ident
         self.dissolve()
-        if self.api and held.level > 2 and held.name == text or held.name == "\0" and ident:
+        if (self.api and held.level > 2 and held.name == text) or (held.name == "\0" and ident):
             name = re.split(r"[(\[\s]", text.removeprefix("new "), maxsplit=1)[0]
             self.open_entry(text, ident, name if self.api or ident == self.scope[:-1] else self.scope + name, depth, True, held.level)
             return
@@ -4280,7 +4310,7 @@ def html_language(names: dict[str, str | None], classes: str) -> str:
 
 
 # What writes pages that hold nothing but the document, with navigation in elements that HTML_ROLES knows.
-HTML_WHOLE = re.compile(r"""<meta\s[^<>]{0,200}?\b(?:DocBook|AsciiDoc|makeinfo|texi2html|pandoc|Docutils|QuickBook|DITA|LaTeXML|groff)\b[^<>]{0,200}>""", re.IGNORECASE)
+HTML_WHOLE = re.compile(r"<meta\s[^<>]{0,200}?\b(?:DocBook|AsciiDoc|Asciidoctor|makeinfo|texi2html|pandoc|groff)\b[^<>]{0,200}>", re.IGNORECASE)
 
 
 def html_main(text: str) -> int:
@@ -4408,6 +4438,23 @@ def html_is_links(text: str, share: int = 2) -> bool:
     return share * linked > len(re.sub(r"[|\s-]+", " ", text)) - targets
 
 
+def html_share(blocks: list[Block], shared: set[int]) -> list[Block]:
+    """The blocks, where each entry that shares the description of a later one begins with its first block."""
+    out: list[Block] = []
+    first: Block | None = None
+    more = 0
+    for at in range(len(blocks) - 1, -1, -1):
+        block = blocks[at]
+        if block.kind == "entry":
+            if id(block) not in shared:
+                first, more = blocks[at + 1] if at + 1 < len(blocks) else None, HTML_SHARING
+            elif more and first is not None and first.kind == "body" and len(first.text) < 1000:
+                out.append(first)
+                more -= 1
+        out.append(block)
+    return out[::-1]
+
+
 def read_html(data: bytes, page: Page) -> Document:
     """The main content of a page; of a page whose parts cannot be told apart all its text. Never raises on any bytes."""
     text = html_mend(html_decode(data, page.charset))
@@ -4422,7 +4469,7 @@ def read_html(data: bytes, page: Page) -> Document:
     if reader.unclosed or not blocks:
         reader = html_read(text, page, -1, False)
         blocks = reader.blocks
-    return Document(html_title(text, blocks), blocks)
+    return Document(html_title(text, blocks), html_share(blocks, reader.shared) if reader.shared else blocks)
 
 
 # ── markdown ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────

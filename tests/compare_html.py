@@ -22,14 +22,15 @@ MAIN = {
     "rust-book-1.63": ("main",), "rust-std-1.63": ("#main-content",),
 }
 # What is navigation wherever it stands.
-NAVIGATION = (
-    "nav, header:not(main header), footer, [role=navigation], [role=search], .sphinxsidebar, .related, .navheader, .navfooter, .toc, #toc, #footer, .nav-wrapper, "
-    ".nav-wide-wrapper, .sidebar, .breadcrumbs, form.search, .search-form, .sub-nav, .top-nav, #column2, .browse-horizontal, #global-nav, .mobile-nav-chapters, "
-    ".skip-nav, .contents.topic, div.nav, ul.sub-nav-list, .alt-docs, .picker-header, #gtoc, #nav-elem")
-FURNITURE = (
-    "script, style, template, button, .headerlink, .linenos, .lineno, .src-line-numbers, .line-numbers, .copybtn, a.srclink, a.src, a.test-arrow, .mark, "
-    ".notable-traits, .tooltip, .out-of-band, .rightside, .viewcode-link, .viewcode-back, span.lang, .version-picker, summary.hideme, .console-block .c-tab-unix ~ label, "
-    "input, label, rustdoc-toolbar, .js-flavor-selector")
+NAVIGATION = ", ".join("""
+    nav header:not(main_header) footer [role=navigation] [role=search] .sphinxsidebar .related .navheader .navfooter .toc #toc #footer .nav-wrapper
+    .nav-wide-wrapper .sidebar .breadcrumbs form.search .search-form .sub-nav .top-nav #column2 .browse-horizontal #global-nav .mobile-nav-chapters
+    .skip-nav .contents.topic div.nav ul.sub-nav-list .alt-docs .picker-header #gtoc #nav-elem""".split()).replace("_", " ")
+# What belongs to the page's machinery, in a code block too.
+FURNITURE = ", ".join("""
+    script style template button .headerlink .linenos .lineno .src-line-numbers .line-numbers .copybtn a.srclink a.src a.test-arrow .mark .notable-traits
+    .tooltip .out-of-band .rightside .viewcode-link .viewcode-back span.lang .version-picker summary.hideme input label .code-links-warning
+    rustdoc-toolbar .js-flavor-selector""".split())
 LINK = re.compile(r"!?\[((?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)\]\((?=[^()\s]*[/#.:])(?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)")
 INVISIBLE = re.compile("[\u200b-\u200f\ufeff\xad]")    # doctrove drops them on purpose, so no tool is judged by them
 BLOCKS = "p div li dt dd td th tr h1 h2 h3 h4 h5 h6 section article table ul ol dl blockquote figcaption caption summary details".split()
