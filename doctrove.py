@@ -2788,11 +2788,15 @@ HTML_MAIN = tuple((value, attribute, frozenset(tags.split())) for value, attribu
     ("col-content", "class", "div"),                        # TypeDoc
     ("doc-content", "id", "div"),                           # Doxygen
     ("main-content", "id", "section"),                      # rustdoc
+    ("td-content", "class", "div"),                         # Docsy
+    ("markdown-section", "class", "section div"),           # GitBook
+    ("Documentation-content", "class", "div"),              # pkg.go.dev
     ("<main", "", "main"),
     ("main", "role", "div article section body td"),        # Sphinx and its themes
     ("articleBody", "itemprop", "div article"),
     ("yui-main", "id", "div"), ("docs-content", "id", "div"),   # Django
     ("manual-text", "class", "div"),                        # mandoc
+    ("main-content", "class", "div"),                       # Dokka
     ('"body"', "class", "div"), ('"document"', "class", "div"),  # old Sphinx, docutils
 ))
 
@@ -2828,10 +2832,13 @@ for _role, _names in {
         .consent-banner .toggle-all-tabs .pilcrow .footnote-backref a.footnote-back .aui-header .js-toc .searchbox .search-form .head-vol td.extra
         .head-rtitle .foot-date .foot-os .nav-panel pre.lines .summary_toggle .method-click-advice a.selflink address.footer .nosearch
         table.navigation span.signature-attributes .toplang .bottomlang .spirit-nav a.inheritanceTree span.permalink .code-copy
-        .breadcrumb-nav .feedback .page-nav .prevnext .prev-next .navbar""",
+        .breadcrumb-nav .feedback .page-nav .prevnext .prev-next .navbar .rst-versions .rst-other-versions .ethical-rtd .ethical-sidebar
+        .ethical-fixed-footer .ethical-content readthedocs-flyout .copy-popup-wrapper .td-page-meta .td-page-meta__lastmod .td-toc .td-sidebar .book-summary
+        .book-header .navigation-prev .navigation-next .Documentation-index .Documentation-sinceVersion
+        .Documentation-exampleButtonsContainer .icon-action a.detail-link a.view-source .bottom-actions .filter-section""",
     "mark": """
         a.headerlink a.hash-link a.header-anchor a.anchor a.mark a.anchor-link a.anchorjs-link a.doc-anchor a.direct-link a.heading-anchor
-        a.tsd-anchor a.anchor-heading a.heading-link a.section-link a.self-link""",
+        a.Documentation-idLink a.anchor-copy a.td-heading-self-link a.tsd-anchor a.anchor-heading a.heading-link a.section-link a.self-link""",
     "box": """
         .admonition .admonitionblock .custom-block .markdown-alert .theme-admonition .alert div.note div.tip div.warning div.caution
         div.important div.danger div.hint div.attention div.seealso aside.sidebar .callout details.note details.tip details.warning
@@ -2843,7 +2850,8 @@ for _role, _names in {
     "loose": """
         section.method section.impl section.variant section.tymethod section.associatedtype section.associatedconstant section.type
         section.constant section.trait-impl section.macro h2.memtitle""",
-    "signature": "div.member-signature div.memberSignature .code-header div.tsd-signature li.tsd-signature div.memproto div.type-signature div.method-heading",
+    "signature": "div.member-signature div.memberSignature .code-header div.tsd-signature li.tsd-signature div.memproto div.type-signature div.method-heading "
+                 "div.symbol",
     "field": "span.structfield section.structfield h3.variant h4.variant p.src",
     "layout": "ul.tsd-signatures table.highlighttable table.rouge-table table.section table.heading table.lntable table.memname table.mlabels "
               "table.contents table.source_code",
