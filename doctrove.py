@@ -11409,7 +11409,7 @@ class Collection:
         reason = ("a secret by its name" if name in SECRET_NAMES else
                   "there twice, packed and unpacked" if plain in self.paths else
                   f"larger than {most // 1048576} MiB" if size > most else
-                  "a list of pages" if stem in INDEX_PAGES and suffix in (".html", ".htm") else
+                  "a list of pages" if (stem in INDEX_PAGES or "/class-use/" in plain) and suffix in (".html", ".htm") else
                   UNREAD_FILES[name] if name in UNREAD_FILES else
                   f"not documentation ({suffix or 'no suffix'})" if (
                       name not in SIDE_FILES and suffix not in FORMAT_BY_SUFFIX and not MAN_SUFFIX.fullmatch(suffix) and

@@ -185,7 +185,7 @@ class Folders(Case):
     def test_lists_of_pages_are_left_out(self):
         search = gzip.compress(b'<script src="searchindex.js"></script>')
         documents, skipped = self.folder_taken({"genindex.html": "<p>x</p>", "py-modindex.html": "<p>x</p>", "search.html.gz": search,
-                                                "search.md": page("Search")})
+                                                "java/lang/class-use/String.html": "<p>x</p>", "search.md": page("Search")})
         self.assertEqual(documents, {"search.md"})
         self.assertEqual(set(skipped.values()), {"a list of pages"})
 
