@@ -11780,7 +11780,10 @@ def split_name(name: str) -> tuple[str, str]:
 
 def label_by_inventory(collection: Collection, item: Item) -> None:
     """Project and version that a Sphinx inventory names, for a collection whose own name has no version."""
-    if not re.fullmatch(r"(?:(?:[^/]+/)?Contents/Resources/Documents/)?objects\.inv", item.path) or split_name(collection.name)[1]:
+    folder = item.path[:-len("objects.inv")]
+    names_all = not folder or bool(re.fullmatch(r"(?:[^/]+/)?Contents/Resources/Documents/", folder)) or (
+        bool(item.url) and all(other.path.startswith(folder) for other in collection.items))
+    if not names_all or split_name(collection.name)[1]:
         return  # it names a part of the collection, or less than is known
     try:
         lines = item.read()[:4096].decode("utf-8", "replace").split("\n")
@@ -13028,6 +13031,7 @@ def open_url(url: str, limits: Mapping[str, Any], stamps: Mapping[str, str] = {}
             collection.origin = {"url": start}
         else:
             take_page(collection, answer, lambda: answer.data)
+            unfold(collection)
     return collection
 
 
@@ -13091,6 +13095,9 @@ def open_archive(answer: Answer, name: str) -> Collection:
 LINK_TAG = re.compile(r"""<(?:(!--)|(script|style)\b|(a|area|base|link|meta|frame|iframe)(?=[\s/])((?:[^<>"']+|"[^"<]*"|'[^'<]*')*))""", re.IGNORECASE)
 LINK_ATTRIBUTE = re.compile(r"""([^\s"'=/]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+)))?""")
 MARKDOWN_LINK = re.compile(r"\]\([ \t]*<?([^)\s<>]+)|^ {0,3}\[[^\]\n]{1,200}\]:[ \t]*<?([^\s<>]+)|<(https?://[^\s<>]+)>", re.MULTILINE)
+
+
+NAMES_ITS_OBJECTS = re.compile(rb"documentation_options|name=[\"']generator[\"'] content=[\"'](?:mkdocs|sphinx|docutils)", re.IGNORECASE)
 
 
 class PageLinks:
@@ -13369,6 +13376,7 @@ class Crawl:
         self.robots: dict[str, Robots] = {}
         self.origin, self.folder = split_url(start)[0], "/"
         self.asked = self.size = self.failures = self.beyond = self.done = 0
+        self.has_names = False
         self.known = 1
         self.collection = start_collection(site_name(start), {})
 
@@ -13521,6 +13529,7 @@ class Crawl:
             self.skip(url, reason)
         else:
             self.contents.add(answer.sha256)
+            self.has_names = self.has_names or NAMES_ITS_OBJECTS.search(answer.data) is not None
             take_page(self.collection, answer, lambda: self.store.body(answer), self.store.file_of(answer))
         answer.data = b""
         for link in page.links:
@@ -13585,8 +13594,23 @@ class Crawl:
         except ValueError as error:
             return [], [], f"no sitemap that can be read: {error}"
 
+    def take_names(self) -> None:
+        """Adds the inventory of a site that a generator has made which writes one: what it names is found by that name."""
+        url = f"{self.origin}{self.folder}objects.inv"
+        if not self.has_names or not self.rules(url).allows(url) or time.monotonic() >= self.web.deadline:
+            return
+        try:
+            answer = self.answer(url, wants_all=True)
+        except DocError as error:
+            self.miss(url, self.fault(error))
+            return
+        if answer.status == 200 and answer.data.startswith(b"# Sphinx inventory"):
+            self.collection.take(url_path(url, ""), answer.size, lambda: self.store.body(answer), answer.stamp, answer.url)
+
     def finish(self) -> None:
-        """Counts what was only counted."""
+        """Puts pages of files that hold many in their place, and counts what was only counted."""
+        self.take_names()
+        unfold(self.collection)
         if self.outside:
             self.skip(self.origin + self.folder, f"{len(self.outside)} URLs that are linked lie outside of it")
         if self.beyond:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import unittest
+import zlib
 from unittest import mock
 
 from processes import RawRemote, Remote, clean_env, free_port, read_request, stay_silent
@@ -281,6 +282,13 @@ class One(Case):
                 self.assertEqual((item.path, item.read()), (wanted[0], body.encode()))
                 if wanted[1]:
                     self.assertEqual(doctrove.detect_format(item.read(), item.path), wanted[1])
+
+    def test_a_file_of_many_pages_becomes_its_pages(self):
+        text = "# One\nSource: https://docs.example/one\n\nFirst.\n\n\n# Two\nSource: https://docs.example/two\n\nSecond.\n"
+        site = self.site({"/llms-full.txt": typed("text/plain", text, ETag='"f"')})
+        collection = doctrove.open_url(site.url + "/llms-full.txt", LOOSE)
+        self.assertEqual([(item.path, item.url, item.stamp) for item in collection.items],
+                         [("one", "https://docs.example/one", '"f"'), ("two", "https://docs.example/two", '"f"')])
 
     def test_a_page_without_a_media_type_is_judged_by_its_content(self):
         remote = self.raw(replies(b"HTTP/1.0 200 OK\r\n\r\n<!doctype html><p>x"))
@@ -558,6 +566,18 @@ class Reach(Crawling):
     def test_lists_of_pages_are_followed_and_not_taken(self):
         site = self.site({"/docs/": page("genindex.html"), "/docs/genindex.html": page("a.html"), "/docs/a.html": page(title="a")})
         self.assertEqual(self.taken(site), (["docs/index.html", "docs/a.html"], {"/docs/genindex.html": "a list of pages"}))
+
+    def test_the_inventory_of_a_sphinx_site_names_what_is_on_its_pages(self):
+        inventory = (b"# Sphinx inventory version 2\n# Project: Thing\n# Version: 4.2\n# The remainder of this file is compressed using zlib.\n"
+                     + zlib.compress(b"thing.run py:function 1 api.html#$ -\n"))
+        site = self.site({"/docs/": page("api.html", head='<script src="_static/documentation_options.js"></script>'),
+                          "/docs/api.html": page('<dl class="py function"><dt class="sig" id="thing.run">run()</dt><dd>Runs.</dd></dl>', title="API"),
+                          "/docs/objects.inv": typed("application/octet-stream", inventory)})
+        collection = doctrove.crawl_url(site.url + "/docs/", LOOSE, state_folder=self.state)
+        self.assertEqual(([item.path for item in collection.items], collection.skipped), (["docs/index.html", "docs/api.html"], []))
+        report = doctrove.import_collection(collection).report
+        self.assertEqual([(row["names"], row["placed"], row["missing"]) for row in report["names"]], [(1, 1, 0)])
+        self.assertEqual(doctrove.guess_name(collection), ("thing", "4.2"))
 
     def test_queries_are_kept_where_they_name_a_page(self):
         site = self.site({"/docs/": page("v?page=2", "v?theme=dark", "v?id=1&sort=up"), "/docs/v": page(title="v"), "/docs/v?page=2": page(title="v2")})
