@@ -541,9 +541,9 @@ class Reach(Crawling):
                      "<a href=//:"):
             with self.subTest(text[:40]):
                 answer.data = (text * (1000000 // len(text))).encode()
-                started = time.monotonic()
+                started = time.process_time()
                 doctrove.PageLinks(answer)
-                self.assertLess(time.monotonic() - started, 3)
+                self.assertLess(time.process_time() - started, 3)
 
     def test_markdown_and_llms_txt_lead_on(self):
         site = self.site({"/llms.txt": typed("text/plain", "# X\n\n- [A](/docs/a.md): about\n- [B](docs/b)\n\n[c]: docs/c.md\n<{}/docs/d>"),
@@ -701,9 +701,9 @@ class Manners(Crawling):
 
     def test_hostile_rules_take_no_time(self):
         robots = doctrove.Robots("User-agent: *\n" + f"Disallow: /{'a*' * 500}b\n" * 50)
-        started = time.monotonic()
+        started = time.process_time()
         self.assertTrue(robots.allows("http://x.y/" + "a" * 2000))
-        self.assertLess(time.monotonic() - started, 2)
+        self.assertLess(time.process_time() - started, 2)
 
     def test_a_start_page_that_robots_txt_disallows_is_refused_in_words(self):
         site = self.site({"/docs/": page(), "/robots.txt": typed("text/plain", "User-agent: *\nDisallow: /docs/")})
