@@ -48,6 +48,7 @@ LATER = {
     "doctrove_remote": ("remote",),
     "doctrove_import": (
         "importers", "html", "markdown", "restructuredtext", "asciidoc", "man pages", "json documents", "collections", "sections"),
+    "doctrove_web": ("web",),
     "doctrove_library": ("library", "library tools"),
     "doctrove_more": ("static host", "doctor", "commands")}
 LATER_STUB = """\

@@ -17,6 +17,7 @@ The module reads from top to bottom as the data flows, and each room uses only t
                 bytes -> document
     collections folders, archives and files of documentation, and which format each file has
     sections    documents -> sections; a collection imported into a volume
+    web         documentation from URLs: one page, an archive, or a site that is crawled
     library     the writable folder of imported volumes (--root)
     tools       one registry of names, schemas and functions, for MCP and for the command line alike
     library tools  those that --root adds: import, read section by section, verify, compare
@@ -46,6 +47,7 @@ from itertools import accumulate, count, repeat
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import array
+    import email.message
     import http.client
     import http.server
     import socket
@@ -1947,6 +1949,10 @@ def local_source(path: str) -> LocalSource:
 
 # ── remote ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+MESSAGES.update({
+    "remote-private": (
+        "{url} leads to {address}, a private address, which is refused: where it is meant, allow it with --allow-private.",
+        "{url} 指向私有地址 {address}，已拒绝：如确有需要，请用 --allow-private 允许。")})
 MAX_REDIRECTS = 5
 # Cloud metadata services: credentials are a request away, so these are refused wherever a URL leads.
 METADATA_HOSTS = frozenset(("169.254.169.254", "169.254.170.2", "100.100.100.200", "fd00:ec2::254", "metadata.google.internal", "metadata.goog", "metadata"))
@@ -2009,32 +2015,9 @@ class Fetcher:
         return old, error
 
     def fetch(self, url: str, old: Fetched | None, parse: Callable[[bytes, str], Any], deadline: float) -> Fetched:
-        """One attempt, abandoned when the time is up: its thread ends by itself once the connection that is closed under it fails."""
-        import threading
-        outcome: list[Fetched | DocError] = []
-        done = threading.Event()
-        connections: list[socket.socket] = []
-
-        def attempt() -> None:
-            try:
-                outcome.append(self.request(url, old, parse, connections))
-            except DocError as error:
-                outcome.append(error)
-            except Exception as error:  # whatever a hostile answer provokes in the libraries is the remote's fault
-                outcome.append(DocError("network", "remote-broken", url=url, reason=f"{type(error).__name__}: {error}"))
-            done.set()
-
-        threading.Thread(target=attempt, daemon=True).start()
-        if not done.wait(max(0.0, deadline - time.monotonic())):
-            for connection in connections:
-                try:
-                    connection.shutdown(2)
-                except OSError:
-                    pass  # it is closed already
-            raise DocError("timeout", "remote-timeout", url=url, seconds=f"{self.seconds:g}")
-        if isinstance(outcome[0], DocError):
-            raise outcome[0]
-        return outcome[0]
+        """One attempt, abandoned when the time is up."""
+        fetched: Fetched = in_time(url, self.seconds, lambda: deadline - time.monotonic(), lambda connections: self.request(url, old, parse, connections))
+        return fetched
 
     def request(self, url: str, old: Fetched | None, parse: Callable[[bytes, str], Any], connections: list[socket.socket]) -> Fetched:
         import http.client
@@ -2053,26 +2036,65 @@ class Fetcher:
                 return Fetched(old.url, old.content, old.etag, old.modified)
             raise DocError("network", "remote-status", url=url, status=error.code) from None
         except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError) as error:
-            reason = error.reason if isinstance(error, urllib.error.URLError) else error
-            if isinstance(reason, DocError):
-                raise reason from None
-            if isinstance(reason, TimeoutError) or type(reason).__name__ == "timeout":  # socket.timeout is a class of its own before 3.10
-                raise DocError("timeout", "remote-timeout", url=url, seconds=f"{self.seconds:g}") from None
-            raise DocError("network", "remote-refused", url=url, reason=str(reason) or type(reason).__name__) from None
+            raise network_fault(error, url, self.seconds) from None
         try:
             return Fetched(final, parse(inflate(data, url), final), etag, modified)
         except DocError as error:
             raise DocError("network", "remote-invalid", url=url, reason=(error.key, error.values)) from None
 
 
-def read_body(response: http.client.HTTPResponse, url: str) -> bytes:
+def in_time(url: str, seconds: float, left: Callable[[], float], work: Callable[[list[socket.socket]], Any]) -> Any:
+    """work(connections) in a thread of its own. It is abandoned when `left()` seconds are none, which is asked now and then and may raise to end
+    it: the thread ends by itself once the connection that is closed under it fails. `seconds`: what the error calls the limit."""
+    import threading
+    outcome: list[Any] = []
+    failed: list[DocError] = []
+    done = threading.Event()
+    connections: list[socket.socket] = []
+
+    def attempt() -> None:
+        try:
+            outcome.append(work(connections))
+        except DocError as error:
+            failed.append(error)
+        except Exception as error:  # whatever a hostile answer provokes in the libraries is the remote's fault
+            failed.append(DocError("network", "remote-broken", url=url, reason=f"{type(error).__name__}: {error}"))
+        done.set()
+
+    threading.Thread(target=attempt, daemon=True).start()
+    try:
+        while not done.wait(max(0.0, min(left(), 0.5))):
+            if left() <= 0:
+                raise DocError("timeout", "remote-timeout", url=url, seconds=f"{seconds:g}")
+    finally:
+        for connection in () if done.is_set() else connections:
+            try:
+                connection.shutdown(2)
+            except OSError:
+                pass  # it is closed already
+    if failed:
+        raise failed[0]
+    return outcome[0]
+
+
+def network_fault(error: Exception, url: str, seconds: float) -> DocError:
+    """What urllib or http.client raised, as a DocError network or timeout."""
+    reason = getattr(error, "reason", error)  # of a URLError
+    if isinstance(reason, DocError):
+        return reason
+    if isinstance(reason, TimeoutError) or type(reason).__name__ == "timeout":  # socket.timeout is a class of its own before 3.10
+        return DocError("timeout", "remote-timeout", url=url, seconds=f"{seconds:g}")
+    return DocError("network", "remote-refused", url=url, reason=str(reason) or type(reason).__name__)
+
+
+def read_body(response: http.client.HTTPResponse, url: str, most: int = MAX_INDEX_BYTES) -> bytes:
     """The whole body, held against Content-Length and the size limit."""
     declared = response.headers.get("Content-Length")
     expected = int(declared) if declared and declared.isdigit() else None
     parts, size = [], 0
     while True:
-        if size > MAX_INDEX_BYTES or (expected or 0) > MAX_INDEX_BYTES:
-            raise DocError("network", "remote-large", url=url, limit=MAX_INDEX_BYTES)
+        if size > most or (expected or 0) > most:
+            raise DocError("network", "remote-large", url=url, limit=most)
         part = response.read1(65536)  # read() believes a chunk that calls itself endless
         if not part:
             break
@@ -2096,8 +2118,35 @@ def address_kind(text: str) -> str:
     return "public" if address.is_global else "private"
 
 
-def make_opener(seconds: float, connections: list[socket.socket]) -> urllib.request.OpenerDirector:
-    """An opener that keeps the rules of Fetcher: schemes and number of redirects, addresses, and its sockets listed in `connections`."""
+def host_kind(host: str) -> str:
+    """What a URL's host is as far as its name tells: 'metadata', 'private', 'public', or '' for a name that must be looked up. An address is
+    known in every spelling that a resolver takes ('0xa9fea9fe', '2852039166', '169.254.169.254.')."""
+    import socket
+    import urllib.parse
+    name = urllib.parse.unquote(host).lower()
+    try:
+        name = name.encode("idna").decode("ascii")
+    except UnicodeError:
+        pass  # no resolver knows it either
+    name = name.rstrip(".")
+    if name in METADATA_HOSTS:
+        return "metadata"
+    if name == "localhost" or name.endswith(".localhost"):
+        return "private"
+    for read in (str, lambda text: socket.inet_ntoa(socket.inet_aton(text))):
+        try:
+            return address_kind(read(name))
+        except (ValueError, OSError):
+            pass  # no address in this spelling
+    return ""
+
+
+def make_opener(seconds: float, connections: list[socket.socket], private: bool = True) -> urllib.request.OpenerDirector:
+    """An opener that keeps the rules of Fetcher: schemes and number of redirects, addresses, and its sockets listed in `connections`.
+
+    private: whether the first URL may lead to a private address. Where a proxy stands between, hosts are judged by what their names tell,
+    and the proxy itself may be anywhere but at a metadata service.
+    """
     import http.client
     import io
     import socket
@@ -2105,40 +2154,56 @@ def make_opener(seconds: float, connections: list[socket.socket]) -> urllib.requ
     import urllib.parse
     import urllib.request
     first_is_private: list[bool] = []
+    proxied: list[bool] = []  # of the request that was sent last
 
-    def look_up(connection: http.client.HTTPConnection) -> None:
-        """Refuses before anything is sent; a name that resolves differently the second time is caught when it is connected."""
-        for _, _, _, _, address in socket.getaddrinfo(connection.host, connection.port, type=socket.SOCK_STREAM):
-            if address_kind(str(address[0])) == "metadata":
-                raise DocError("network", "remote-address", url=connection.host, address=address[0])
+    def judge(kind: str, host: str, address: str) -> None:
+        if kind == "private" and not private:
+            raise DocError("network", "remote-private", url=host, address=address)
+        if kind == "metadata" or (kind == "private" and not (first_is_private or [True])[0]):
+            raise DocError("network", "remote-address", url=host, address=address)
 
-    def admit(connection: http.client.HTTPConnection) -> None:
-        connections.append(connection.sock)
-        address = str(connection.sock.getpeername()[0])
+    def judge_connection(host: str, address: str) -> str:
         kind = address_kind(address)
-        first_is_private.append(kind != "public")
-        if kind == "metadata" or (kind == "private" and not first_is_private[0]):
-            connection.close()
-            raise DocError("network", "remote-address", url=connection.host, address=address)
+        judge("public" if kind == "private" and proxied[-1] else kind, host, address)
+        return kind
+
+    def begin(request: urllib.request.Request) -> None:
+        """Judges a request, also one that a redirect made, by its host's name."""
+        parts = urllib.parse.urlsplit(request.full_url)
+        proxied.append(request.host != urllib.parse.unquote(parts.netloc))
+        kind = host_kind(parts.hostname or "")
+        judge(kind, request.full_url, parts.hostname or "")
+        if proxied[-1]:
+            first_is_private.append(kind == "private")
 
     class Plain(http.client.HTTPConnection):
         def connect(self) -> None:
-            look_up(self)
+            """Refuses before anything is sent; a name that resolves differently the second time is caught when it is connected."""
+            for found in socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM):
+                judge_connection(self.host, str(found[4][0]))
             super().connect()
-            admit(self)
+            connections.append(self.sock)
+            try:
+                kind = judge_connection(self.host, str(self.sock.getpeername()[0]))
+            except DocError:
+                self.close()
+                raise
+            if not proxied[-1]:
+                first_is_private.append(kind != "public")
 
-    class Secure(http.client.HTTPSConnection):
+    class Secure(http.client.HTTPSConnection, Plain):  # in this order the peer is judged before the handshake
         def connect(self) -> None:
-            look_up(self)
             super().connect()
-            admit(self)
+            connections.append(self.sock)
 
     class PlainHandler(urllib.request.HTTPHandler):
         def http_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
+            begin(request)
             return self.do_open(Plain, request)
 
     class SecureHandler(urllib.request.HTTPSHandler):
         def https_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
+            begin(request)
             return self.do_open(Secure, request)
 
     class Redirects(urllib.request.HTTPRedirectHandler):
@@ -2149,8 +2214,6 @@ def make_opener(seconds: float, connections: list[socket.socket]) -> urllib.requ
             parts = urllib.parse.urlsplit(url)
             if parts.scheme not in ("http", "https") or (request.type == "https" and parts.scheme != "https"):
                 raise DocError("network", "remote-scheme", url=request.full_url)
-            if (parts.hostname or "").lower() in METADATA_HOSTS:
-                raise DocError("network", "remote-address", url=request.full_url, address=parts.hostname)
             return super().redirect_request(request, file, code, text, headers, url)
 
         def http_error_302(self, request: urllib.request.Request, file: IO[bytes], code: int, text: str, headers: http.client.HTTPMessage) -> Any:
@@ -11387,7 +11450,8 @@ class Item:
 class Collection:
     """The files below a folder, in an archive, at a URL, or a single one: `items`, and `skipped` as (path, reason) for what was found and left out.
 
-    origin: what `open_origin` needs to find it again: {"path"} or {"url"} and what else says how it was read.
+    origin: what `open_origin` needs to find it again: {"path"} or {"url"} and what else says how it was read. unreached: the URLs of pages that could
+    not be had now: what is known of them is not gone.
     indexes: (file, format, folder) of the files that name what stands on the pages below a folder, see NAME_READERS. label: (name, version) that
     the documentation gives itself, '' where it does not. Both are known once the collection is unfolded.
     """
@@ -11399,6 +11463,7 @@ class Collection:
         self.items: list[Item] = []
         self.skipped: list[tuple[str, str]] = []
         self.paths: set[str] = set()
+        self.unreached: set[str] = set()
 
     def offer(self, path: str, size: int, read: Callable[[], bytes], stamp: str = "", file: str = "") -> bool:
         """Takes a file in, or notes why not. What a file is shows when it is read."""
@@ -11418,9 +11483,30 @@ class Collection:
         if reason:
             self.skipped.append((path, reason))
             return False
-        self.paths.add(plain)
-        self.items.append(Item(plain, size, (lambda: inflate(read(), path, most)) if plain != path else read, stamp, file=file))
+        self.take(plain, size, (lambda: inflate(read(), path, most)) if plain != path else read, stamp, file=file)
         return True
+
+    def take(self, path: str, size: int, read: Callable[[], bytes], stamp: str = "", url: str = "", charset: str = "", file: str = "") -> None:
+        """Takes a file in, whatever its name."""
+        self.paths.add(path)
+        self.items.append(Item(path, size, read, stamp, url, charset, file))
+
+
+def start_collection(name: str, origin: Record) -> Collection:
+    """An empty one, to be filled by who has found the files in another way."""
+    return Collection(name, origin)
+
+
+def file_limit() -> int:
+    """The bytes that one file may have, unpacked."""
+    return MAX_FILE_BYTES
+
+
+def place_reason(path: str) -> str:
+    """Why the page of a site that stands at `path` is left out: for its folder, or as one that lists others. '' where it is not."""
+    stem, suffix = os.path.splitext(path.rpartition("/")[2].lower())
+    return ("in a folder that a generator puts beside its pages" if any(name[:1] == "_" and name in SKIPPED_FOLDERS for name in path.split("/")[:-1]) else
+            "a list of pages" if stem in INDEX_PAGES and suffix in (".html", ".htm") else "")
 
 
 def open_collection(path: str) -> Collection:
@@ -11694,7 +11780,10 @@ def split_name(name: str) -> tuple[str, str]:
 
 def label_by_inventory(collection: Collection, item: Item) -> None:
     """Project and version that a Sphinx inventory names, for a collection whose own name has no version."""
-    if not re.fullmatch(r"(?:(?:[^/]+/)?Contents/Resources/Documents/)?objects\.inv", item.path) or split_name(collection.name)[1]:
+    folder = item.path[:-len("objects.inv")]
+    names_all = not folder or bool(re.fullmatch(r"(?:[^/]+/)?Contents/Resources/Documents/", folder)) or (
+        bool(item.url) and all(other.path.startswith(folder) for other in collection.items))
+    if not names_all or split_name(collection.name)[1]:
         return  # it names a part of the collection, or less than is known
     try:
         lines = item.read()[:4096].decode("utf-8", "replace").split("\n")
@@ -12400,7 +12489,7 @@ class Worker:
     def __init__(self, by_path: Mapping[str, Item]) -> None:
         import subprocess
         self.process: subprocess.Popen[bytes] | None = None
-        files = {path: item.file for path, item in by_path.items() if item.file}
+        files = {path: (item.file, item.url, item.charset) for path, item in by_path.items() if item.file}
         try:
             self.process = subprocess.Popen([sys.executable, "-I", "-S", "-c", WORKER, os.path.dirname(os.path.abspath(__file__))], stdin=subprocess.PIPE,
                                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0))
@@ -12434,8 +12523,8 @@ class Worker:
 def work_on_items() -> None:
     """What a Worker's process does."""
     files = json.loads(sys.stdin.buffer.readline())
-    by_path = {path: Item(path, 0, lambda path=path, file=file: inflate(read_whole(file), path + ".gz", MAX_FILE_BYTES))  # type: ignore[misc]
-               for path, file in files.items()}
+    by_path = {path: Item(path, 0, lambda path=path, file=file: inflate(read_whole(file), path + ".gz", MAX_FILE_BYTES), "", url, charset)  # type: ignore[misc]
+               for path, (file, url, charset) in files.items()}
     for line in sys.stdin.buffer:
         path, known = json.loads(line)
         found = read_item(by_path[path], by_path, known)
@@ -12470,7 +12559,8 @@ def import_collection(collection: Collection, watch: Watch = do_nothing, known: 
     skipped = list(collection.skipped)
     changes: Record = {"added": [], "changed": [], "removed": [], "unchanged": 0}
     by_path = {item.path: item for item in collection.items}
-    for path in before.keys() & by_path.keys():
+    unreached = [path for path, (document, _) in before.items() if path not in by_path and document.get("url") in collection.unreached]
+    for path in (before.keys() & by_path.keys()).union(unreached):
         maker.ids.update(record["id"] for record in before[path][1])
     same = {item.path for item in collection.items if item.stamp and item.stamp == before.get(item.path, ({}, ()))[0].get("stamp")}
     readings = read_items([item for item in collection.items if item.path not in same], by_path,
@@ -12491,6 +12581,10 @@ def import_collection(collection: Collection, watch: Watch = do_nothing, known: 
             documents.append({"path": item.path, "title": clean_line(found.document.title), "format": found.format, "bytes": found.bytes,
                               "sha256": found.digest, "stamp": item.stamp, "sections": made, **({"url": item.url} if item.url else {})})
             changes["changed" if old else "added"].append(item.path)
+    for path in unreached:
+        documents.append(before[path][0])
+        maker.records += before[path][1]
+        changes["unchanged"] += 1
     watch(len(collection.items), len(collection.items))
     changes["removed"] = sorted(before.keys() - {document["path"] for document in documents})
     names = place_all_names(collection, documents, maker.records, by_path, skipped, changes)
@@ -12620,6 +12714,945 @@ def read_beside(by_path: Mapping[str, Item], path: str, other: str) -> bytes | N
     target = posixpath.normpath(posixpath.join(posixpath.dirname(path), other.lstrip("/")))
     item = by_path.get(target)
     return item.read() if item else None
+
+
+# ── web ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+MESSAGES.update({
+    "web-url": (
+        "'{url}' cannot be fetched: give an http or https URL with a host and without user name and password.",
+        "无法获取 '{url}'：请给出带主机名、不含用户名和密码的 http 或 https 地址。"),
+    "web-status": (
+        "{url} answered HTTP status {status}: check in a browser where the documentation is now, and give that URL.",
+        "{url} 返回 HTTP 状态 {status}：请在浏览器中确认文档现在的位置，并给出该地址。"),
+    "web-busy": (
+        "{url} answered HTTP status {status}, also when asked again: the server is busy or broken. Try again later.",
+        "{url} 返回 HTTP 状态 {status}，重试后仍然如此：服务器繁忙或有故障。请稍后再试。"),
+    "web-redirects": (
+        "{url} redirects in circles or too often: give the URL that a browser shows in the end.",
+        "{url} 循环重定向或重定向次数过多：请给出浏览器最终显示的地址。"),
+    "web-robots": (
+        "{url} may not be crawled: the site's robots.txt disallows it. Index single pages, or documentation that can be downloaded.",
+        "不得抓取 {url}：该网站的 robots.txt 不允许。请索引单个页面，或可下载的文档。"),
+    "web-time": ("{url}: the time limit of {seconds} s is over.", "{url}：已超过 {seconds} 秒的时间限制。"),
+    "web-stopped": (
+        "The crawl of {url} stopped after {count} pages, since {failures} requests in a row failed ({reason}). Ask for the same again, and it goes on there.",
+        "对 {url} 的抓取在 {count} 页后停止：连续 {failures} 个请求失败（{reason}）。再次执行相同的请求即可从该处继续。"),
+    "web-lost": ("{url} is no longer in the crawl's folder: index the site again.", "{url} 已不在抓取目录中：请重新索引该网站。")})
+
+# What open_url and crawl_url are given as `limits`; what is not given is as here. seconds: for one request, from the look-up of the host to the
+# last byte. totalSeconds: for all of them. pause: at least between the starts of two requests of a crawl.
+WEB_LIMITS: Record = {"allowPrivate": False, "seconds": 15.0, "totalSeconds": 3600.0, "pause": 0.2}
+ARCHIVE_SECONDS = 300.0  # an archive has more bytes than one request's limit is meant for
+CRAWL_PAGES, CRAWL_DEPTH, CRAWL_BYTES = 500, 8, 64 * 1024 * 1024
+# Media types that are documentation, with the suffix that a path gets whose own says nothing.
+WEB_MEDIA = {
+    "text/html": ".html", "application/xhtml+xml": ".html", "text/markdown": ".md", "text/x-markdown": ".md", "text/x-web-markdown": ".md",
+    "text/x-rst": ".rst", "text/prs.fallenstein.rst": ".rst", "text/plain": ".txt", "application/json": ".json", "application/x-ipynb+json": ".ipynb",
+    "application/schema+json": ".json", "application/vnd.oai.openapi+json": ".json"}
+# What may stand for such a suffix: a text may have any.
+WEB_SUFFIXES = {".html": (".html", ".htm", ".xhtml"), ".md": (".md", ".markdown", ".mdx"), ".rst": (".rst", ".rest", ".txt"), ".json": (".json", ".ipynb"),
+                ".ipynb": (".ipynb",)}
+WEB_UNTOLD = frozenset(("", "application/octet-stream", "binary/octet-stream", "application/x-troff-man"))  # the content tells what it is
+WEB_ARCHIVES = frozenset((
+    "application/zip", "application/x-zip-compressed", "application/x-tar", "application/gzip", "application/x-gzip", "application/x-gtar",
+    "application/x-compressed-tar", "application/java-archive", "application/x-wheel+zip"))
+ARCHIVE_NAME = re.compile(r"\.(?:zip|whl|jar|tar|tar\.(?:gz|bz2|xz)|tgz|crate|gem|gz)$", re.IGNORECASE)
+# Suffixes of what a page may link to and what is no page: a crawl does not even ask for it.
+NOT_PAGES = frozenset((
+    "7z apk asc atom avi avif bin bmp bz2 cab class conf css csv deb dll dmg doc docx eot epub exe flac gem gif gz ico ics inv iso jar jpeg jpg js "
+    "js.map less m4a m4v map mjs mkv mov mp3 mp4 mpeg msi odp ods odt ogg ogv otf pdf pkg png ppt pptx ps rar rpm rss sass scss sh sig svg swf tar tgz "
+    "tif tiff ttf txz wasm wav webm webmanifest webp whl wmv woff woff2 xls xlsx xml xz yaml yml zip zst").split())
+# A query is part of a page's address where all its keys name a page; else it sorts, tracks or edits one that is there without it.
+PAGE_KEYS = frozenset("article chapter doc id name node p page section title topic".split())
+# A URL that is in its one form already: most links are.
+PLAIN_URL = re.compile(
+    r"(https?://(?:[a-z0-9-]{1,63}\.)*[a-z0-9-]{1,63}(?::(?!80/|443/)(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}))?"
+    r"/(?:[\w~-][\w.~-]*/)*(?:[\w~-][\w.~-]*)?)(?:#.*)?", re.ASCII | re.DOTALL)
+MAX_URL = 2000
+KNOWN_URLS = 100000     # of a crawl: what is found beyond is counted and not followed
+SITEMAPS = 20           # of one site
+ROBOTS_BYTES = 512 * 1024   # as RFC 9309 has it
+CRAWL_DELAY = 5.0       # the longest one that robots.txt may ask for
+TRIES, LONGEST_WAIT = 3, 60.0   # at a server that says it is busy
+FAILURES = 5            # in a row end a crawl: the server is gone
+CRAWL_DAYS = 1          # how long an unfinished crawl can be taken up
+# What a DocError says of one page among many, without its URL: so equal reasons are counted together.
+WEB_REASONS = {
+    "remote-refused": "cannot be reached: {reason}", "remote-timeout": "no answer within {seconds} s", "remote-large": "larger than {limit} bytes",
+    "index-large": "larger than {limit} bytes unpacked", "remote-broken": "a damaged answer: {reason}", "index-unreadable": "a damaged answer: {reason}",
+    "remote-address": "leads to the refused address {address}", "remote-private": "leads to the private address {address}",
+    "remote-scheme": "redirects to what is not http or https"}
+
+
+def web_url(url: str, base: str = "") -> str:
+    """`url`, as it stands on the page `base`, in the one form that all its spellings have; '' where it is no http or https URL that may be asked for.
+
+    Without fragment and session id; host in lower case and ASCII, without the default port; no dot segments; what needs no percent-encoding has none.
+    """
+    import urllib.parse
+    try:
+        joined = urllib.parse.urljoin(base, url.strip())
+        match = PLAIN_URL.fullmatch(joined)
+        if match:
+            return match.group(1)
+        parts = urllib.parse.urlsplit(joined)
+        host, port = (parts.hostname or "").encode("idna").decode("ascii").rstrip("."), parts.port
+        path = urllib.parse.urlsplit(urllib.parse.urljoin("http://x/", parts.path or "/")).path if not parts.path.startswith("//") else parts.path
+    except ValueError:  # also a UnicodeError
+        return ""
+    scheme = parts.scheme.lower()
+    if scheme not in ("http", "https") or not host or "@" in parts.netloc or not re.fullmatch(r"[\w.:-]+", host, re.ASCII):
+        return ""
+    host = f"[{host}]" if ":" in host else host
+    host += f":{port}" if port not in (None, {"http": 80, "https": 443}[scheme]) else ""
+    path, query = (quote_plainly(text, safe) for text, safe in ((re.sub(r"(?i);jsessionid=[^/;]*", "", path), "/:@!$&'()*+,;=~"),
+                                                                (parts.query, "/:@!$&'()*+,;=~?")))
+    return f"{scheme}://{host}{path or '/'}" + (f"?{query}" if query else "")
+
+
+def quote_plainly(text: str, safe: str) -> str:
+    """`text` with only those signs percent-encoded that have to be."""
+    import urllib.parse
+
+    def plain(match: re.Match[str]) -> str:
+        sign = chr(int(match.group(1), 16))
+        return sign if re.match(r"[\w.~-]", sign, re.ASCII) else match.group().upper()
+
+    return re.sub("%([0-9a-fA-F]{2})", plain, urllib.parse.quote(text, safe + "%"))
+
+
+def split_url(url: str) -> tuple[str, str, str]:
+    """(origin, path, query) of a URL as web_url makes it."""
+    match = re.match(r"(https?://[^/?]+)([^?]*)\??(.*)", url, re.DOTALL)
+    assert match is not None
+    return match.group(1), match.group(2), match.group(3)
+
+
+def given_url(url: str) -> str:
+    """web_url for what a user gave. Raises DocError validation."""
+    found = web_url(url) if check_url(url.strip().partition("#")[0]) else ""
+    if not found:
+        raise DocError("validation", "web-url", url=shorten(url, 200))
+    return found
+
+
+def url_path(url: str, media: str) -> str:
+    """A readable path for a page: its URL's path, with the query's words and, where its suffix does not say what it is, the one of the media type."""
+    import urllib.parse
+    _, path, query = split_url(url)
+    names = [re.sub(r"[\x00-\x1f\x7f\\]", "-", name) for name in urllib.parse.unquote(path).split("/")]
+    names = [name for name in names[:-1] if name not in ("", ".", "..")] + [names[-1] if names[-1] not in ("", ".", "..") else "index"]
+    found = "/".join(names)
+    stem, suffix = os.path.splitext(found)
+    wanted = WEB_MEDIA.get(media, ".json" if media.endswith("+json") else "")
+    if wanted and not (suffix.lower() in WEB_SUFFIXES[wanted] if wanted in WEB_SUFFIXES else re.fullmatch(r"\.[A-Za-z]{1,8}", suffix)):
+        stem, suffix = found, wanted
+    stem += "-" + slug(urllib.parse.unquote_plus(query)) if query else ""
+    return stem + suffix if len(stem) <= 300 else f"{stem[:280]}-{sha256_hex(url.encode())[:8]}{suffix}"
+
+
+def site_name(url: str) -> str:
+    """What guess_name makes an id and a version of: the host, and the version where the path has one."""
+    origin, path, _ = split_url(url)
+    host = re.sub(r"^www\.", "", re.sub(r":\d+$", "", origin.partition("://")[2])).strip("[]").replace("-", ".")
+    version = next((match.group(1) for match in map(re.compile(r"v?([0-9]+(?:\.[0-9A-Za-z]+)+)").fullmatch, path.split("/")) if match), "")
+    return f"{host}-{version}" if version else host
+
+
+# — requests —
+
+class Answer:
+    """What came of one request.
+
+    url: where it came from at last. status: the HTTP status. media, charset: of Content-Type. name: of Content-Disposition. stamp: the ETag, else
+    Last-Modified, else ''. robots: X-Robots-Tag. data: the body, unpacked; sha256, size: its; '' and 0 where it was not wanted or is not there.
+    """
+
+    __slots__ = ("charset", "data", "media", "name", "robots", "sha256", "size", "stamp", "status", "url")
+    KEPT = ("url", "status", "media", "charset", "name", "stamp", "robots", "sha256", "size")
+
+    def __init__(self, url: str, status: int, media: str = "", charset: str = "", name: str = "", stamp: str = "", robots: str = "",
+                 sha256: str = "", size: int = 0) -> None:
+        self.url, self.status, self.media, self.charset, self.name, self.stamp, self.robots = url, status, media, charset, name, stamp, robots
+        self.sha256, self.size = sha256, size
+        self.data = b""
+
+    def kind(self) -> str:
+        """'page', 'archive', or '' for what is no documentation, by what the headers tell."""
+        if self.media in WEB_ARCHIVES or (self.media in WEB_UNTOLD and ARCHIVE_NAME.search(self.name or split_url(self.url)[1])):
+            return "archive"
+        is_text = self.media.startswith("text/") and not re.search(r"css|javascript|csv|calendar|xml|event-stream|vcard", self.media)
+        return "page" if is_text or self.media in WEB_MEDIA or self.media in WEB_UNTOLD or self.media.endswith("+json") else ""
+
+
+def read_headers(url: str, status: int, headers: email.message.Message) -> tuple[Answer, str]:
+    """(the answer without its body, Retry-After)."""
+    answer = Answer(web_url(url) or url, status, headers.get_content_type() if headers.get("Content-Type") else "")
+    answer.charset = (headers.get_content_charset() or "")[:40]
+    answer.name = os.path.basename((headers.get_filename() or "").replace("\\", "/"))[:200]
+    answer.stamp = (headers.get("ETag") or headers.get("Last-Modified") or "").strip()[:300]
+    told = [re.fullmatch(r"(?:([\w-]+):)?(.{,500}).*", value.lower().strip(), re.DOTALL) for value in headers.get_all("X-Robots-Tag") or ()]
+    answer.robots = ",".join(match.group(2) for match in told if match and match.group(1) in (None, "doctrove"))
+    return answer, (headers.get("Retry-After") or "").strip()
+
+
+def condition(stamp: str) -> dict[str, str]:
+    """The header that asks for a page only where it is not what `stamp` is of."""
+    name = "If-None-Match" if re.match(r'(?:W/)?"', stamp) else "If-Modified-Since" if stamp.endswith("GMT") else ""
+    return {name: stamp} if name else {}
+
+
+def unpack_body(data: bytes, encoding: str, url: str, most: int) -> bytes:
+    """The body without its Content-Encoding. Raises DocError network."""
+    if encoding.strip().lower() not in ("", "identity", "gzip", "x-gzip"):
+        raise DocError("network", "remote-broken", url=url, reason=f"its encoding {shorten(encoding, 40)!r} was not asked for")
+    try:
+        return inflate(data, url, most) if "gzip" in encoding.lower() else data
+    except DocError as error:
+        raise DocError("network", error.key, error.data, **error.values) from None
+
+
+def retry_seconds(text: str, attempt: int) -> float:
+    """How long Retry-After asks to wait; where it says nothing, 1 s and then twice as long."""
+    import email.utils
+    if re.fullmatch(r"[0-9]{1,9}", text):
+        return float(text)
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
+    except (TypeError, ValueError, OverflowError, OSError):
+        return float(1 << attempt)
+
+
+class Web:
+    """Sends requests one after another, within the limits. `tick` is called at least twice a second while it waits, and may raise to end it."""
+
+    def __init__(self, limits: Mapping[str, Any], tick: Callable[[], None]) -> None:
+        values = {**WEB_LIMITS, **limits}
+        self.private: bool = values["allowPrivate"]
+        self.seconds: float = values["seconds"]
+        self.total: float = values["totalSeconds"]
+        self.pause: float = values["pause"]
+        self.deadline = time.monotonic() + self.total
+        self.tick = tick
+        self.next_start = 0.0
+
+    def wait(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.tick()
+            time.sleep(max(0.0, min(0.4, end - time.monotonic())))
+
+    def ask(self, url: str, stamp: str = "", room: Callable[[Answer], int] = lambda answer: file_limit()) -> Answer:
+        """The answer to a request for `url`, tried again where the server says that it is busy. Raises DocError network or timeout.
+
+        stamp: of what is known of the page: the answer may be 304 then. room(answer without its body): how many bytes the body may have; 0: it is
+        not read.
+        """
+        for attempt in range(TRIES):
+            self.wait(self.next_start - time.monotonic())
+            self.next_start = time.monotonic() + self.pause
+            answer, later = self.send(url, stamp, room)
+            seconds = retry_seconds(later, attempt)
+            if answer.status not in (429, 503) or attempt == TRIES - 1 or seconds > min(LONGEST_WAIT, self.deadline - time.monotonic()):
+                break
+            self.wait(seconds)
+        return answer
+
+    def send(self, url: str, stamp: str, room: Callable[[Answer], int]) -> tuple[Answer, str]:
+        """(the answer, its Retry-After) of one request."""
+        ends: list[float] = [min(self.deadline, time.monotonic() + self.seconds)]
+        if ends[0] <= time.monotonic():
+            raise DocError("timeout", "web-time", url=url, seconds=f"{self.total:g}")
+
+        def left() -> float:
+            self.tick()
+            return ends[0] - time.monotonic()
+
+        def attempt(connections: list[socket.socket]) -> tuple[Answer, str]:
+            import http.client
+            import urllib.error
+            import urllib.request
+            headers = {"User-Agent": f"doctrove/{__version__}", "Accept": "text/html,text/markdown;q=0.9,text/plain;q=0.8,*/*;q=0.5", "Accept-Encoding": "gzip",
+                       **condition(stamp)}
+            try:
+                with make_opener(self.seconds, connections, self.private).open(urllib.request.Request(url, headers=headers), timeout=self.seconds) as response:
+                    answer, later = read_headers(response.geturl(), response.status, response.headers)
+                    if answer.kind() == "archive":
+                        ends[0] = min(self.deadline, ends[0] + ARCHIVE_SECONDS)
+                    most = room(answer) if answer.status == 200 else 0
+                    if most:
+                        answer.data = unpack_body(read_body(response, url, most), response.headers.get("Content-Encoding") or "", url, most)
+                        answer.sha256, answer.size = sha256_hex(answer.data), len(answer.data)
+                    return answer, later
+            except urllib.error.HTTPError as error:
+                error.close()
+                return read_headers(error.geturl() or url, error.code, error.headers)
+            except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError) as error:
+                raise network_fault(error, url, self.seconds) from None
+
+        answer: tuple[Answer, str] = in_time(url, self.seconds, left, attempt)
+        return answer
+
+
+def is_success(answer: Answer, stamp: str) -> bool:
+    return answer.status == 200 or (answer.status == 304 and bool(condition(stamp)))
+
+
+def check_status(answer: Answer, url: str, stamp: str = "") -> None:
+    """Raises DocError network for a status that is no success of a request with that stamp."""
+    if not is_success(answer, stamp):
+        key = "web-busy" if answer.status == 429 or answer.status >= 500 else "web-redirects" if answer.status in (301, 302, 303, 307, 308) else "web-status"
+        raise DocError("network", key, url=url, status=answer.status)
+
+
+# — one URL —
+
+def open_url(url: str, limits: Mapping[str, Any], stamps: Mapping[str, str] = {},
+             watch: Watch = do_nothing) -> Collection:
+    """The collection behind a URL: one page or file, or what an archive holds. limits: as WEB_LIMITS. stamps: path -> stamp of what is known of it:
+    a single page that the server says is the same is there with its stamp and without its content. Raises DocError.
+    """
+    start = given_url(url)
+    web = Web(limits, lambda: watch(0, 1))
+    web.pause = 0.0
+    path, stamp = next(iter(stamps.items())) if len(stamps) == 1 else ("", "")
+    answer = web.ask(start, stamp, lambda answer: {"archive": MAX_INDEX_BYTES, "page": file_limit(), "": 0}[answer.kind()])
+    check_status(answer, start, stamp)
+    collection = start_collection(site_name(answer.url), {"url": start})
+    if answer.status == 304:
+        collection.take(path, 0, lambda: unread(start), stamp, answer.url)
+    elif not answer.kind():
+        collection.skipped.append((start, f"not documentation ({answer.media})"))
+    else:
+        name = archive_name(answer)
+        if name:
+            collection = open_archive(answer, name)
+            collection.origin = {"url": start}
+        else:
+            take_page(collection, answer, lambda: answer.data)
+            unfold(collection)
+    return collection
+
+
+def unread(url: str) -> bytes:
+    raise DocError("network", "web-lost", url=url)
+
+
+def take_page(collection: Collection, answer: Answer, read: Callable[[], bytes], file: str = "") -> None:
+    """Puts the page of an answer into the collection, at a path of its own. file: where its body is kept, or ''."""
+    path = url_path(answer.url, answer.media)
+    if answer.data[:2] == b"\x1f\x8b" and path.lower().endswith(".gz"):
+        path, packed = path[:-3], read
+        read = lambda: inflate(packed(), path, file_limit())  # noqa: E731
+    if path in collection.paths:
+        stem, suffix = os.path.splitext(path)
+        path = f"{stem}-{sha256_hex(answer.url.encode())[:8]}{suffix}"
+    collection.take(path, answer.size, read, answer.stamp, answer.url, answer.charset, file)
+
+
+def archive_name(answer: Answer) -> str:
+    """The file name of an archive, with the suffix that says what kind it is; '' where the answer is none, by its content."""
+    import io
+    import tarfile
+    import urllib.parse
+    if answer.data[:4] == b"PK\x03\x04":
+        suffix = ".zip"
+    elif answer.kind() == "archive" and tarfile.is_tarfile(io.BytesIO(answer.data)):
+        suffix = ".tar"
+    else:
+        return ""
+    name = answer.name or urllib.parse.unquote(split_url(answer.url)[1]).rstrip("/").rpartition("/")[2]
+    name = re.sub(r"[^\w.+-]+", "-", name).lstrip(".-")[-100:] or "archive"
+    return name if ARCHIVE_NAME.search(name) and not (suffix == ".tar" and re.search(r"(?<!\.tar)\.gz$", name.lower())) else name + suffix
+
+
+def open_archive(answer: Answer, name: str) -> Collection:
+    """The files of a fetched archive, which is kept in a temporary folder as long as the collection is."""
+    import shutil
+    import tempfile
+    import weakref
+    folder = tempfile.mkdtemp(prefix="doctrove-")
+    path = os.path.join(folder, name)
+    try:
+        with open(path, "wb") as file:
+            file.write(answer.data)
+        collection = open_collection(path)
+    except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise DocError("internal", "library-write", where=folder, reason=error.strerror or str(error)) from None
+    except BaseException as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, DocError) and error.values.get("where") == path:
+            error.values["where"] = answer.url
+        raise
+    weakref.finalize(collection, shutil.rmtree, folder, ignore_errors=True)
+    return collection
+
+
+# — what a page says to a crawler —
+
+LINK_TAG = re.compile(r"""<(?:(!--)|(script|style)\b|(a|area|base|link|meta|frame|iframe)(?=[\s/])((?:[^<>"']+|"[^"<]*"|'[^'<]*')*))""", re.IGNORECASE)
+LINK_ATTRIBUTE = re.compile(r"""([^\s"'=/]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+)))?""")
+MARKDOWN_LINK = re.compile(r"\]\([ \t]*<?([^)\s<>]+)|^ {0,3}\[[^\]\n]{1,200}\]:[ \t]*<?([^\s<>]+)|<(https?://[^\s<>]+)>", re.MULTILINE)
+
+
+NAMES_ITS_OBJECTS = re.compile(rb"documentation_options|name=[\"']generator[\"'] content=[\"'](?:mkdocs|sphinx|docutils)", re.IGNORECASE)
+
+
+class PageLinks:
+    """The links of a page as absolute URLs in order, the address that it calls its own ('' for none), and what it asks of robots."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.links: dict[str, None] = {}
+        self.tried: set[str] = set()
+        self.canonical, self.base = "", answer.url
+        self.robots = set(re.split(r"[,\s]+", answer.robots))
+        if WEB_MEDIA.get(answer.media) == ".html":
+            self.read_html(html_decode(answer.data, answer.charset))
+        elif split_url(answer.url)[1].endswith((".md", ".markdown", "/llms.txt")) or WEB_MEDIA.get(answer.media) == ".md":
+            for match in MARKDOWN_LINK.finditer(answer.data.decode("utf-8", "replace")):
+                self.add(match.group(match.lastindex or 0))
+        self.noindex = not self.robots.isdisjoint(("noindex", "none"))
+        if not self.robots.isdisjoint(("nofollow", "none")):
+            self.links.clear()
+
+    def add(self, url: str) -> None:
+        url = url.partition("#")[0]
+        if url and url not in self.tried:  # an empty one is the page itself
+            self.tried.add(url)
+            found = web_url(url, self.base)
+            if found:
+                self.links[found] = None
+
+    def read_html(self, text: str) -> None:
+        import html
+        at = 0
+        while True:
+            match = LINK_TAG.search(text, at)
+            if match is None:
+                break
+            at = match.end()
+            comment, raw, tag, given = match.groups()
+            if comment or raw:  # what is in it is no link; without an end it goes on to the end
+                end = text.find("-->", at - 2) if comment else text.find("</", at)
+                if end < 0:
+                    break
+                at = end
+                continue
+            attributes: dict[str, str] = {}
+            for name, *values in LINK_ATTRIBUTE.findall(given):
+                attributes.setdefault(name.lower(), html.unescape("".join(values)).strip())
+            self.take_tag(tag.lower(), attributes)
+
+    def take_tag(self, tag: str, attributes: Mapping[str, str]) -> None:
+        href, rel = attributes.get("href", ""), attributes.get("rel", "").lower().split()
+        if tag == "base" and href:
+            self.base = web_url(href, self.base) or self.base
+        elif tag == "meta":
+            content = attributes.get("content", "")
+            if attributes.get("name", "").lower() in ("robots", "doctrove"):
+                self.robots.update(re.split(r"[,\s]+", content.lower()))
+            elif attributes.get("http-equiv", "").lower() == "refresh":
+                target = re.match(r"""\s*[\d.]*\s*[;,]\s*(?:url\s*=\s*)?["']?([^"']+)""", content[:MAX_URL], re.IGNORECASE)
+                self.add(target.group(1) if target else "")
+        elif tag == "link":
+            if "canonical" in rel and not self.canonical:
+                self.canonical = web_url(href, self.base)
+            elif href and not {"next", "prev", "contents", "index", "chapter"}.isdisjoint(rel):
+                self.add(href)
+        elif tag in ("frame", "iframe"):
+            self.add(attributes.get("src", ""))
+        elif href and "nofollow" not in rel:
+            self.add(href)
+
+
+def same_but_spelled(one: str, other: str) -> bool:
+    """Whether two URLs differ only as spellings of one page do: a trailing slash, the folder's index page, '.html', the query. A canonical link to
+    anything else is not believed: sites have one page named on all others."""
+    def bare(url: str) -> tuple[str, str]:
+        origin, path, _ = split_url(url)
+        return origin, re.sub(r"(?:/index)?(?:\.html?)?/?$", "", path)
+
+    return bare(one) == bare(other)
+
+
+class Robots:
+    """What a robots.txt says to doctrove, as RFC 9309 has it: the longest rule that fits decides, and allowing wins over forbidding."""
+
+    def __init__(self, text: str) -> None:
+        self.rules: list[tuple[str, bool]] = []
+        self.delay = 0.0
+        self.sitemaps: list[str] = []
+        groups: dict[str, list[tuple[str, str]]] = {}
+        agents: list[str] = []
+        in_rules = False
+        for line in text.splitlines():
+            name, _, value = (part.strip() for part in line.partition("#")[0].partition(":"))
+            name = name.lower()
+            if name == "sitemap":
+                self.sitemaps.append(value)
+            elif name == "user-agent":
+                agents = [] if in_rules else agents
+                in_rules = False
+                agents.append(value.partition("/")[0].strip().lower())
+            elif name in ("allow", "disallow", "crawl-delay"):
+                in_rules = True
+                for agent in agents:
+                    groups.setdefault(agent, []).append((name, value))
+            if name == "user-agent":
+                groups.setdefault(agents[-1], [])
+        for name, value in groups.get("doctrove", groups.get("*", [])):
+            if name == "crawl-delay":
+                self.delay = min(CRAWL_DELAY, float(value)) if re.fullmatch(r"[0-9]{1,6}(?:\.[0-9]{1,6})?", value) else self.delay
+            elif value:
+                self.rules.append((quote_plainly(value, "/:@!$&'()*+,;=~?"), name == "allow"))
+
+    def allows(self, url: str) -> bool:
+        origin, _, _ = split_url(url)
+        path = url[len(origin):]
+        fitting = [(len(pattern), allow) for pattern, allow in self.rules if fits_rule(pattern, path)]
+        return max(fitting)[1] if fitting else True
+
+
+def fits_rule(pattern: str, path: str) -> bool:
+    """Whether a path fits a pattern of robots.txt: it starts with it, '*' stands for anything, '$' at the end for the end."""
+    parts = pattern[:-1].split("*") if pattern.endswith("$") else pattern.split("*")
+    if not path.startswith(parts[0]):
+        return False
+    at = len(parts[0])
+    if pattern.endswith("$"):
+        if len(parts) == 1:
+            return at == len(path)
+        last = parts.pop()
+        if len(path) - len(last) < at or not path.endswith(last):
+            return False
+        path = path[:len(path) - len(last)]
+    for part in parts[1:]:
+        at = path.find(part, at)
+        if at < 0:
+            return False
+        at += len(part)
+    return True
+
+
+def read_sitemap(data: bytes, url: str) -> tuple[list[str], list[str]]:
+    """(pages, further sitemaps) that a sitemap names: XML, or a text with one URL a line, gzip-compressed or not. Raises ValueError where it is none.
+    A document type is refused: entities that grow when they are read have no place here."""
+    import xml.parsers.expat
+    try:
+        data = inflate(data, url, file_limit())
+    except DocError as error:
+        raise ValueError(str(error)) from None
+    if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") and data[:1] not in (b"\xff", b"\xfe"):
+        return [line for line in data.decode("utf-8", "replace").split() if line.startswith("http")], []
+    names: list[str] = []
+    found: dict[str, list[str]] = {"url": [], "sitemap": []}
+    parser = xml.parsers.expat.ParserCreate()
+    parser.buffer_text = True
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        names.append(name.rpartition(":")[2])
+        if names[-1] == "loc" and len(names) > 1 and names[-2] in found:
+            found[names[-2]].append("")
+
+    def text(part: str) -> None:
+        if len(names) > 1 and names[-1] == "loc" and names[-2] in found:
+            found[names[-2]][-1] += part
+
+    def refuse(*given: object) -> None:
+        raise ValueError("it has a document type")
+
+    parser.StartElementHandler, parser.CharacterDataHandler, parser.EndElementHandler = start, text, lambda name: names.pop() and None
+    parser.StartDoctypeDeclHandler = refuse
+    try:
+        parser.Parse(data, True)
+    except xml.parsers.expat.ExpatError as error:
+        raise ValueError(f"its XML is damaged: {error}") from None
+    return found["url"], found["sitemap"]
+
+
+# — crawl —
+
+class CrawlStore:
+    """What a crawl was answered so far, in a folder: each body in a file named after its content, and after that a line in a journal. A kill costs the
+    answer in hand. What is not as it was written counts as not there.
+    """
+
+    def __init__(self, folder: str, url: str) -> None:
+        self.folder, self.path = folder, os.path.join(folder, "journal.jsonl")
+        self.known: dict[str, Answer] = {}
+        header = {"crawl": url, "importer": __version__}
+        try:
+            self.read(header)
+            if not self.known:
+                forget_crawl(folder)
+            os.makedirs(folder, exist_ok=True)
+            self.file = open(self.path, "ab")  # noqa: SIM115  # open as long as the crawl
+            self.write_line({} if self.known else {**header, "started": int(time.time())})  # the first one ends a line that a kill tore
+        except OSError as error:
+            raise self.fault(error) from None
+
+    def read(self, header: Record) -> None:
+        try:
+            with open(self.path, "rb") as file:
+                lines = file.read().split(b"\n")
+        except FileNotFoundError:
+            return
+        rows = []
+        for line in lines:
+            try:
+                row = json.loads(line)
+            except ValueError:
+                continue  # torn by a kill
+            if isinstance(row, dict):
+                rows.append(row)
+        first = rows[0] if rows else {}
+        age = time.time() - first.get("started", 0) if isinstance(first.get("started"), int) else -1
+        if header.items() <= first.items() and 0 <= age < CRAWL_DAYS * 86400:
+            self.known = {row["asked"]: Answer(**{name: row[name] for name in Answer.KEPT}) for row in rows if {"asked", *Answer.KEPT} <= row.keys()}
+
+    def write_line(self, row: Record) -> None:
+        self.file.write((b"\n" if not row else b"") + json.dumps(row).encode() + b"\n")
+        self.file.flush()
+
+    def fault(self, error: OSError) -> DocError:
+        return DocError("internal", "library-write", where=self.folder, reason=error.strerror or str(error))
+
+    def file_of(self, answer: Answer) -> str:
+        return os.path.join(self.folder, answer.sha256)
+
+    def get(self, url: str) -> Answer | None:
+        """The answer that is there, with its body."""
+        answer = self.known.get(url)
+        if answer is not None and answer.sha256:
+            try:
+                answer.data = self.body(answer)
+            except DocError:
+                return None
+        return answer
+
+    def put(self, url: str, answer: Answer) -> None:
+        path = self.file_of(answer)
+        temporary = f"{path}.{os.getpid()}.tmp"
+        try:
+            if answer.sha256:
+                with open(temporary, "wb") as file:
+                    file.write(answer.data)
+                os.replace(temporary, path)
+            self.write_line({"asked": url, **{name: getattr(answer, name) for name in Answer.KEPT}})
+        except OSError as error:
+            raise self.fault(error) from None
+
+    def body(self, answer: Answer) -> bytes:
+        """The body of an answer. Raises DocError where it is not there as it was written."""
+        try:
+            with open(self.file_of(answer), "rb") as file:
+                data = file.read()
+        except OSError:
+            data = b""
+        if sha256_hex(data) != answer.sha256:
+            raise DocError("network", "web-lost", url=answer.url)
+        return data
+
+
+class Crawl:
+    """Walks a site from its start page, breadth first, within its limits. The walk depends on the answers alone: so a crawl that was killed is taken up
+    by walking again with those that are there.
+
+    Every URL that is found ends in `collection`: as an item, as another spelling of one, or in `skipped` with its reason; those outside are counted.
+    """
+
+    def __init__(self, start: str, web: Web, store: CrawlStore, stamps: Mapping[str, str], watch: Watch,
+                 most: tuple[int, int, int]) -> None:
+        from collections import deque
+        self.start, self.web, self.store, self.stamps, self.watch = start, web, store, stamps, watch
+        self.max_pages, self.max_depth, self.max_bytes = most
+        self.queue: deque[tuple[str, int]] = deque()
+        self.seen: set[str] = set()
+        self.outside: set[str] = set()
+        self.contents: set[str] = set()
+        self.finals: set[str] = set()
+        self.robots: dict[str, Robots] = {}
+        self.origin, self.folder = split_url(start)[0], "/"
+        self.asked = self.size = self.failures = self.beyond = self.done = 0
+        self.has_names = False
+        self.known = 1
+        self.collection = start_collection(site_name(start), {})
+
+    def run(self) -> Collection:
+        self.tick()
+        if not self.rules(self.start).allows(self.start):
+            raise DocError("validation", "web-robots", url=self.start)
+        answer = self.answer(self.start)
+        check_status(answer, self.start)
+        self.place(answer.url)
+        self.seen.add(self.start)
+        if not self.rules(answer.url).allows(answer.url):
+            raise DocError("validation", "web-robots", url=answer.url)
+        self.receive(self.start, answer, 0)
+        self.done = 1
+        self.read_sitemaps()
+        reason = ""
+        while self.queue and not reason:
+            self.tick()
+            reason = self.limit()
+            if not reason:
+                self.visit(*self.queue.popleft())
+                self.done += 1
+        for url, _ in self.queue:
+            self.miss(url, reason)
+        self.finish()
+        return self.collection
+
+    def place(self, final: str) -> None:
+        """Sets what belongs to the crawl: the folder of the start page as it was found at last. A folder that was asked for stays the limit where
+        the redirect leads into it; the root of a host does not, since it leads to one of many versions or languages."""
+        origin, path, _ = split_url(self.start)
+        self.origin, found, _ = split_url(final)
+        asked = path if path.endswith("/") and path != "/" and origin == self.origin and found.startswith(path) else found
+        self.folder = asked[:asked.rindex("/") + 1]
+        self.collection.name = site_name(self.origin + self.folder)
+
+    def tick(self) -> None:
+        self.watch(self.done, self.known)
+
+    def limit(self) -> str:
+        """Which limit is reached, or ''. Requests that bring no page are limited too, though less."""
+        return (f"over the limit of {self.max_pages} pages" if len(self.collection.items) >= self.max_pages else
+                f"over the limit of {2 * self.max_pages + 20} requests" if self.asked >= 2 * self.max_pages + 20 else
+                f"over the limit of {self.max_bytes} bytes" if self.size >= self.max_bytes else
+                f"over the time limit of {self.web.total:g} s" if time.monotonic() >= self.web.deadline else "")
+
+    def skip(self, url: str, reason: str) -> None:
+        self.collection.skipped.append((url, reason))
+
+    def miss(self, url: str, reason: str) -> None:
+        """Skips what may well be there another time."""
+        self.skip(url, reason)
+        self.collection.unreached.add(url)
+
+    def is_inside(self, url: str) -> bool:
+        origin, path, _ = split_url(url)
+        return origin == self.origin and path.startswith(self.folder)
+
+    def offer(self, url: str, depth: int) -> None:
+        """A URL that was found: is queued, or counted as left out."""
+        origin, path, query = split_url(url)
+        if query and not split_url(self.start)[2] and not PAGE_KEYS.issuperset(part.partition("=")[0].lower() for part in query.split("&")):
+            url = origin + path
+        if url in self.seen or url in self.outside:
+            return
+        if len(self.seen) + len(self.outside) >= KNOWN_URLS:
+            self.beyond += 1
+            return
+        if not self.is_inside(url):
+            self.outside.add(url)
+            return
+        self.seen.add(url)
+        suffix = os.path.splitext(path)[1].lower()
+        reason = place_reason(path[1:path.rindex("/") + 1])
+        reason = (reason or f"not documentation ({suffix})" if reason or suffix[1:] in NOT_PAGES else
+                  f"longer than {MAX_URL} characters" if len(url) > MAX_URL else
+                  f"deeper than {self.max_depth} links" if depth > self.max_depth else "")
+        if reason:
+            self.skip(shorten(url, 300), reason)
+        else:
+            self.queue.append((url, depth))
+            self.known += 1
+
+    def visit(self, url: str, depth: int) -> None:
+        if not self.rules(url).allows(url):
+            self.skip(url, "disallowed by robots.txt")
+            return
+        path = url_path(url, "")
+        has_links = re.search(r"(?<!llms)\.(?:txt|rst|json|ipynb)$", path.lower()) is None  # then the content is needed for them
+        stamp = "" if has_links else self.stamps.get(path, "")
+        answer = None
+        try:
+            answer = self.answer(url, stamp)
+            fault = "" if is_success(answer, stamp) else f"HTTP status {answer.status}"
+        except DocError as error:
+            fault = self.fault(error)
+        is_transient = answer is None or answer.status == 429 or answer.status >= 500
+        self.failures = self.failures + 1 if is_transient else 0
+        if self.failures >= FAILURES:
+            raise DocError("network", "web-stopped", url=self.start, count=len(self.collection.items), failures=FAILURES, reason=fault)
+        if answer is None or fault:
+            (self.miss if is_transient else self.skip)(url, fault)
+        elif answer.status == 304:
+            self.finals.add(url)
+            self.collection.take(path, 0, lambda: unread(url), self.stamps[path], url)
+        else:
+            self.receive(url, answer, depth)
+
+    def fault(self, error: DocError) -> str:
+        """What went wrong with one page, in words. One that is larger than what is left of all bytes ends the crawl."""
+        if error.key in ("remote-large", "index-large") and self.room() < file_limit():
+            self.size = self.max_bytes
+            return self.limit()
+        if error.key == "library-write":
+            raise error
+        return WEB_REASONS[error.key].format(**error.values) if error.key in WEB_REASONS else str(error)
+
+    def room(self) -> int:
+        return min(file_limit(), max(self.max_bytes - self.size, 1))
+
+    def receive(self, url: str, answer: Answer, depth: int) -> None:
+        """Takes the page of an answer, or notes why not, and follows its links."""
+        final = answer.url
+        if not self.is_inside(final):
+            self.skip(url, "redirected out of what is crawled")
+            return
+        if final in self.finals:
+            return  # another spelling
+        if final != url and not self.rules(final).allows(final):
+            self.skip(url, "redirected to what robots.txt disallows")
+            return
+        self.finals.add(final)
+        self.seen.add(final)
+        if answer.kind() != "page":
+            self.skip(url, f"not documentation ({answer.media or 'no media type'})")
+            return
+        if answer.sha256 in self.contents:
+            self.skip(url, "the same content as another page")
+            return
+        page = PageLinks(answer)
+        if page.canonical and page.canonical != final and self.is_inside(page.canonical) and same_but_spelled(page.canonical, final):
+            if page.canonical in self.finals:
+                return  # another spelling
+            answer.url = page.canonical
+            self.finals.add(page.canonical)
+            self.seen.add(page.canonical)
+        reason = "noindex" if page.noindex else place_reason(url_path(answer.url, answer.media))
+        if reason:
+            self.skip(url, reason)
+        else:
+            self.contents.add(answer.sha256)
+            self.has_names = self.has_names or NAMES_ITS_OBJECTS.search(answer.data) is not None
+            take_page(self.collection, answer, lambda: self.store.body(answer), self.store.file_of(answer))
+        answer.data = b""
+        for link in page.links:
+            self.offer(link, depth + 1)
+
+    def answer(self, url: str, stamp: str = "", wants_all: bool = False) -> Answer:
+        """The answer for a URL, from the store where it is there. wants_all: also of media types that are no documentation."""
+        self.asked += 1
+        answer = self.store.get(url)
+        if answer is None:
+            answer = self.web.ask(url, stamp, lambda answer: self.room() if wants_all or answer.kind() == "page" else 0)
+            if answer.status == 200 or (answer.status in range(400, 500) and answer.status not in (408, 429)):  # what will be so again
+                self.store.put(url, answer)
+        self.size += answer.size
+        return answer
+
+    def rules(self, url: str) -> Robots:
+        """robots.txt of the URL's host. Where there is none everything is allowed; where it cannot be read nothing is, as RFC 9309 has it."""
+        origin = split_url(url)[0]
+        if origin not in self.robots:
+            answer = self.answer(origin + "/robots.txt", wants_all=True)
+            if answer.status == 429 or answer.status >= 500:
+                check_status(answer, origin + "/robots.txt")
+            text = answer.data[:ROBOTS_BYTES].decode("utf-8-sig", "replace") if answer.status == 200 else ""
+            self.robots[origin] = Robots(text)
+            self.web.pause = max(self.web.pause, self.robots[origin].delay)
+        return self.robots[origin]
+
+    def read_sitemaps(self) -> None:
+        """Offers the pages that the site's sitemaps name."""
+        named = [url for url in (web_url(text, self.origin) for text in self.robots[self.origin].sitemaps) if url]
+        waiting = dict.fromkeys([*named, self.origin + "/sitemap.xml", f"{self.origin}{self.folder}sitemap.xml"])
+        done: set[str] = set()
+        while waiting:
+            url = next(iter(waiting))
+            del waiting[url]
+            if url in done:
+                continue
+            reason = ("a sitemap on another host" if split_url(url)[0] != self.origin else f"more than {SITEMAPS} sitemaps" if len(done) >= SITEMAPS else
+                      self.limit())
+            if not reason:
+                done.add(url)
+                pages, more, reason = self.read_sitemap_at(url)
+                waiting.update(dict.fromkeys(link for link in (web_url(text) for text in more) if link))
+                for page in pages:
+                    link = web_url(page)
+                    if link:
+                        self.offer(link, 1)
+            if reason and (url in named or done):
+                self.skip(url, reason)
+
+    def read_sitemap_at(self, url: str) -> tuple[list[str], list[str], str]:
+        """(pages, further sitemaps, why it could not be read); a site that has none is no fault."""
+        self.tick()
+        try:
+            answer = self.answer(url, wants_all=True)
+            if answer.status != 200 or WEB_MEDIA.get(answer.media) == ".html":
+                return [], [], "" if answer.status == 404 or answer.status == 200 else f"a sitemap with HTTP status {answer.status}"
+            return (*read_sitemap(answer.data, url), "")
+        except DocError as error:
+            return [], [], "a sitemap: " + self.fault(error)
+        except ValueError as error:
+            return [], [], f"no sitemap that can be read: {error}"
+
+    def take_names(self) -> None:
+        """Adds the inventory of a site that a generator has made which writes one: what it names is found by that name."""
+        url = f"{self.origin}{self.folder}objects.inv"
+        if not self.has_names or not self.rules(url).allows(url) or time.monotonic() >= self.web.deadline:
+            return
+        try:
+            answer = self.answer(url, wants_all=True)
+        except DocError as error:
+            self.miss(url, self.fault(error))
+            return
+        if answer.status == 200 and answer.data.startswith(b"# Sphinx inventory"):
+            self.collection.take(url_path(url, ""), answer.size, lambda: self.store.body(answer), answer.stamp, answer.url)
+
+    def finish(self) -> None:
+        """Puts pages of files that hold many in their place, and counts what was only counted."""
+        self.take_names()
+        unfold(self.collection)
+        if self.outside:
+            self.skip(self.origin + self.folder, f"{len(self.outside)} URLs that are linked lie outside of it")
+        if self.beyond:
+            self.skip(self.origin + self.folder, f"{self.beyond} links to more than {KNOWN_URLS} URLs were not followed")
+
+
+def crawl_url(url: str, limits: Mapping[str, Any], stamps: Mapping[str, str] = {}, watch: Watch = do_nothing, *,
+              state_folder: str, max_pages: int = CRAWL_PAGES, max_depth: int = CRAWL_DEPTH, max_bytes: int = CRAWL_BYTES) -> Collection:
+    """The pages of a site below the folder of `url`, politely fetched. limits, stamps: as of open_url; since a page's links are what leads on, only files
+    without links are asked for on condition. watch(pages done, pages known) is called at each page and may raise to end the crawl.
+
+    state_folder: where the pages are kept (crawl_folder names it), also for the items' read(). The same asked again goes on with what is there; it is
+    removed with forget_crawl when nothing is read any more. Raises DocError: then it stays.
+    """
+    start = given_url(url)
+    web = Web(limits, lambda: None)
+    crawl = Crawl(start, web, CrawlStore(state_folder, start), stamps, watch, (max_pages, max_depth, max_bytes))
+    web.tick = crawl.tick
+    try:
+        collection = crawl.run()
+    finally:
+        crawl.store.file.close()
+    collection.origin = {"url": start, "crawl": {"maxPages": max_pages, "maxDepth": max_depth, "maxBytes": max_bytes}}
+    return collection
+
+
+def crawl_folder(root: str, url: str) -> str:
+    """Where below the library `root` the state of the crawl of `url` is kept."""
+    return os.path.join(root, "crawl", sha256_hex(given_url(url).encode())[:16])
+
+
+def forget_crawl(state_folder: str) -> None:
+    """Removes what a crawl kept, by the names that it gives, and the folder, and the one above that all crawls share, where nothing else is in them."""
+    try:
+        for name in os.listdir(state_folder):
+            if re.fullmatch(r"journal\.jsonl|[0-9a-f]{64}(\.[0-9]+\.tmp)?", name):
+                os.remove(os.path.join(state_folder, name))
+        os.rmdir(state_folder)
+        if os.path.basename(os.path.dirname(state_folder)) == "crawl":
+            os.rmdir(os.path.dirname(state_folder))
+    except OSError:
+        pass  # it was never made, or something else is in it
 
 
 # ── library ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
