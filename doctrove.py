@@ -1623,13 +1623,19 @@ def make_sections(records: Sequence[Record]) -> list[Section]:
     return sections
 
 
+def records_of(volume: Record | None, name: str) -> Sequence[Record]:
+    """The `documents` or `origins` of a volume, which imports write; none where they are not as imports write them."""
+    rows = volume.get(name) if volume else None
+    good = isinstance(rows, list) and all(isinstance(row, dict) and isinstance(row.get("path", row.get("url")), str) for row in rows)
+    return rows if good else ()  # type: ignore[return-value]
+
+
 class Volume:
     """The documentation of one version: `summary`, `sections`, and what ranks them, made when the first question comes."""
 
     def __init__(self, record: Record) -> None:
         self.summary: str = record.get("summary", "")
-        self.documents: Sequence[Record] = record.get("documents", ())
-        self.origins: Sequence[Record] = record.get("origins", ())
+        self.documents, self.origins = records_of(record, "documents"), records_of(record, "origins")
         self.sections = make_sections(record["sections"])
         self.lock = allocate_lock()
         self.made_ranker: SectionRanker | None = None
@@ -1915,6 +1921,16 @@ class LibrarySource(LocalSource):
                 index = Index(text, self.location)  # a volume that is missing costs that volume alone
                 self.loaded, self.seen = index, seen
         return self.loaded
+
+    def volume(self, entry: Entry, version: str) -> Volume:
+        try:
+            return super().volume(entry, version)
+        except DocError:
+            index = self.index()
+            found = index.find(entry.id)
+            if index is entry.index or found is None or version not in found.record()["volumes"]:
+                raise
+            return self.volume(found, version)  # another process has replaced it since the index was read
 
 
 def bundled_source() -> LocalSource:
@@ -12509,6 +12525,15 @@ def read_beside(by_path: Mapping[str, Item], path: str, other: str) -> bytes | N
 
 # ── library ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+MESSAGES.update({
+    "library-damaged": (
+        "{reason} The library is damaged: put a copy of its index.json in its place, or move the folder away and import again.",
+        "{reason} 库已损坏：请用副本恢复其 index.json，或移走该文件夹后重新导入。"),
+    "library-raced": ("Another process has changed this version meanwhile: try again.", "该版本已被另一进程更改：请重试。"),
+    "refresh-nothing": ("it holds no documentation now", "其中现在没有文档"),
+})
+
+
 class Library:
     """A folder that holds an index and its volumes, written by one process at a time.
 
@@ -12524,8 +12549,11 @@ class Library:
         """The index as an object; an empty one where there is none yet. Raises DocError where it is damaged."""
         if self.store.path("index.json") is None:
             return {"format": FORMAT, "entries": []}
-        index = Index(decode_text(self.store.read("index.json"), self.store.where("index.json")), self.store.where("index.json"))
-        decoded: Record = json.loads(index.text)
+        where = self.store.where("index.json")
+        try:
+            decoded: Record = json.loads(Index(decode_text(self.store.read("index.json"), where), where).text)
+        except DocError as error:
+            raise DocError(error.code, "library-damaged", reason=(error.key, error.values)) from None
         return decoded
 
     def find(self, id: str) -> Record | None:
@@ -12544,8 +12572,21 @@ class Library:
             return check_volume(json.loads(decode_text(data, record["href"])), self.store.where(record["href"]), path)
         return record
 
-    def change(self, id: str, version: str, work: Callable[[Record | None], Record | None]) -> None:
-        """Replaces the volume of one version by what `work` makes of it, under the lock: None stands for no such version."""
+    def current(self, id: str, version: str) -> Record | None:
+        """The volume as it is now, None where there is no such version. Raises DocError where it is damaged."""
+        while True:
+            entry = self.find(id)
+            if entry is None or version not in entry["volumes"]:
+                return None
+            try:
+                return self.volume(entry, version)
+            except DocError:
+                again = self.find(id)
+                if again and again["volumes"].get(version) == entry["volumes"][version]:  # no other process has replaced it meanwhile
+                    raise
+
+    def change(self, id: str, version: str, work: Callable[[Record | None], Record]) -> None:
+        """Replaces the volume of one version (None: there is none, or it is damaged) by what `work` makes of it, under the lock."""
         with self.locked():
             index = self.read()
             entry = next((entry for entry in index["entries"] if entry["id"] == id), None)
@@ -12553,16 +12594,28 @@ class Library:
             if entry is None:
                 entry = {"id": id, "name": id, "versions": [], "volumes": {}}
                 index["entries"].append(entry)
-            if made is None:
-                entry["volumes"].pop(version, None)
-                entry["versions"] = [other for other in entry["versions"] if other != version]
-            else:
-                self.put_volume(entry, version, made)
-            if entry["versions"]:
-                entry["summary"] = entry["volumes"][newest(entry["versions"])].get("summary", "")
-            else:
-                index["entries"].remove(entry)
+            own = ["", *(volume.get("summary", "") for volume in entry["volumes"].values())]
+            self.put_volume(entry, version, made)
+            self.summarise(entry, own)
             self.write_index(index)
+
+    def remove(self, id: str, versions: Sequence[str]) -> None:
+        """Removes versions of an entry, and the entry with its last one."""
+        with self.locked():
+            index = self.read()
+            for entry in [entry for entry in index["entries"] if entry["id"] == id]:
+                own = [volume.get("summary", "") for volume in entry["volumes"].values()]
+                entry["versions"] = [version for version in entry["versions"] if version not in versions]
+                entry["volumes"] = {version: volume for version, volume in entry["volumes"].items() if version in entry["versions"]}
+                self.summarise(entry, own)
+                if not entry["versions"]:
+                    index["entries"].remove(entry)
+            self.write_index(index)
+
+    def summarise(self, entry: Record, made: Sequence[str]) -> None:
+        """The newest version's summary as the entry's, unless that was written by hand: not one of those that imports have `made`."""
+        if entry["versions"] and entry.get("summary", "") in made:
+            entry["summary"] = entry["volumes"][newest(entry["versions"])].get("summary", "")
 
     def intact(self, entry: Record, version: str) -> Record | None:
         """The volume as it was, None where its file is lost or damaged: then an import makes it anew."""
@@ -12590,7 +12643,10 @@ class Library:
         for folder, pattern in ((self.root, r"index\.json\.[0-9]+\.tmp"), (os.path.join(self.root, "volumes"), r".+-[0-9a-f]{12}\.json(\.[0-9]+\.tmp)?")):
             for file in os.listdir(folder):
                 if re.fullmatch(pattern, file) and f"volumes/{file}" not in named:
-                    os.remove(os.path.join(folder, file))
+                    try:
+                        os.remove(os.path.join(folder, file))
+                    except OSError:
+                        pass  # where a file that is being read cannot be removed, the next write does it
 
     def locked(self) -> FileLock:
         try:
@@ -12642,13 +12698,25 @@ def write_atomically(path: str, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        move_over(temporary, path)
     except OSError as error:
         try:
             os.remove(temporary)
         except OSError:
             pass  # it was never made
         raise DocError("internal", "library-write", where=path, reason=error.strerror or str(error)) from None
+
+
+def move_over(source: str, target: str) -> None:
+    """os.replace; where a file cannot be replaced while it is read, as soon as nobody does."""
+    deadline = time.monotonic() + 5
+    while True:
+        try:
+            return os.replace(source, target)
+        except PermissionError:
+            if os.name != "nt" or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
 
 
 def file_name(text: str) -> str:
@@ -12684,29 +12752,45 @@ def merge_volume(old: Record | None, made: Record, origin: Record) -> Record:
     pages of two origins have one path, those of the later one stand below its name. Raises DocError where `origin` lies inside another one.
     """
     place = origin.get("path", "")
+    olds = records_of(old, "origins")
     kept: list[Record] = []
     numbers: dict[int, int] = {}
-    for number, other in enumerate((old or {}).get("origins", ())):
+    prefix = ""
+    for number, other in enumerate(olds):
         there = other.get("path", "")
         same = origin_key(other) == origin_key(origin)
+        prefix = other.get("prefix", "") if same else prefix
         if place and there and not same and is_within(place, there):
             raise DocError("validation", "import-inside", path=place, other=there)
         if not same and not (place and there and is_within(there, place)):
             numbers[number] = len(kept)
             kept.append(other)
-    documents = [{**document, "origin": numbers[document["origin"]]} for document in (old or {}).get("documents", ()) if document.get("origin") in numbers]
+    # A document that names none of the origins was not imported here: nothing replaces it.
+    documents = [{**document, "origin": numbers.get(origin_number(document, olds), -1)} for document in records_of(old, "documents")
+                 if origin_number(document, olds) in (-1, *numbers)]
     paths = {document["path"] for document in documents}
-    gone = {document["path"] for document in (old or {}).get("documents", ())} - paths
+    gone = {document["path"] for document in records_of(old, "documents")} - paths
     sections = [record for record in (old or {}).get("sections", ()) if record.get("doc") not in gone]
-    prefix, number = "", 1
+    number = 1
     while any(prefix + document["path"] in paths for document in made["documents"]):
         prefix = slug(os.path.basename(place)) + (f"-{number}/" if number > 1 else "/")
         number += 1
     documents += [{**document, "path": prefix + document["path"], "origin": len(kept)} for document in made["documents"]]
-    sections += renamed([{**record, "doc": prefix + record["doc"], "path": prefix + record["path"]} for record in made["sections"]] if prefix
-                        else made["sections"], {record["id"] for record in sections if "id" in record})
+    sections += renamed([move_section(record, "", prefix) for record in made["sections"]], {record["id"] for record in sections if "id" in record})
     return {"summary": summarise(documents), "origins": [*kept, {**origin, "prefix": prefix, "importer": __version__}], "documents": documents,
             "sections": sections}
+
+
+def origin_number(document: Record, origins: Sequence[Record]) -> int:
+    """The number of the origin that a document is from, -1 for none."""
+    number: Any = document.get("origin")
+    return int(number) if is_count(number) and number < len(origins) else -1
+
+
+def move_section(record: Record, old: str, new: str) -> Record:
+    """A section whose document stood below the folder `old` and stands below `new` now."""
+    place = new + record["path"][len(old):] if record["path"].startswith(record["doc"]) else record["path"]  # that of a fetched page is its URL
+    return {**record, "doc": new + record["doc"][len(old):], "path": place} if old != new else record
 
 
 def renamed(records: Sequence[Record], taken: set[str]) -> list[Record]:
@@ -12720,7 +12804,8 @@ def renamed(records: Sequence[Record], taken: set[str]) -> list[Record]:
             id = f"{record['id']}-{number}"
         used.add(id)
         new[record["id"]] = id
-    return [{**record, "id": new[record["id"]], **({"parent": new[record["parent"]]} if "parent" in record else {})} for record in records]
+    return [{**record, "id": new[record["id"]], **({"parent": new.get(record["parent"], record["parent"])} if "parent" in record else {})}
+            for record in records]
 
 
 def origin_key(origin: Record) -> str:
@@ -12744,11 +12829,12 @@ def import_source(source: str, repo: str, version: str, root: str, watch: Watch 
             raise DocError("validation", "import-label", label=shorten(label, 60), accepted=LABEL)
     done = import_collection(collection, watch)
     if not done.report["documents"]:
-        reasons = "; ".join(f"{count} x {reason}" for reason, count in done.report["skippedReasons"].items()) or "it is empty"
+        reasons = "; ".join(f"{count} x {shorten(reason, 200)}" for reason, count in list(done.report["skippedReasons"].items())[:5]) or "it is empty"
         raise DocError("validation", "import-nothing", {"report": trim_report(done.report)}, path=source, reasons=reasons)
     library, kept = Library(root), [0]
 
     def merge(old: Record | None) -> Record:
+        watch(len(collection.items), len(collection.items))  # the last moment at which it can be cancelled
         volume = merge_volume(old, done.volume, collection.origin)
         kept[0] = len(volume["documents"]) - done.report["documents"]
         return volume
@@ -12764,47 +12850,69 @@ def refresh_volume(root: str, repo: str, version: str, watch: Watch = do_nothing
     documents' paths, unchanged, skipped: counts, failed: the origins that cannot be read now, whose documents stay}.
     """
     library = Library(root)
-    entry = library.find(repo)
-    assert entry is not None
-    volume = library.volume(entry, version)
     report: Record = {"added": [], "changed": [], "removed": [], "unchanged": 0, "skipped": 0, "failed": []}
-    for number, origin in enumerate(volume.get("origins", ())):
-        prefix = origin["prefix"]
-        known = known_documents(volume, number, prefix)
-        if origin["importer"] != __version__:  # another one may read the same file differently
-            known = {path: ({**document, "stamp": "", "sha256": ""}, records) for path, (document, records) in known.items()}
-        try:
-            collection = open_origin(origin, {path: document.get("stamp", "") for path, (document, _) in known.items()})
-        except DocError as error:
-            report["failed"].append({"origin": origin_key(origin), "reason": str(error)})
-            report["unchanged"] += len(known)
-            continue
-        done = import_collection(collection, watch, known)
-        if not done.report["documents"]:
-            report["failed"].append({"origin": origin_key(origin), "reason": "it holds no documentation now"})
-            report["unchanged"] += len(known)
-            continue
-        if done.changes["added"] or done.changes["changed"] or done.changes["removed"]:
-            library.change(repo, version, lambda old, done=done, origin=origin: merge_volume(old, done.volume, origin))  # type: ignore[misc]
-        for name in ("added", "changed", "removed"):
-            report[name] += [prefix + path for path in done.changes[name]]
-        report["unchanged"] += done.changes["unchanged"]
-        report["skipped"] += done.report["skipped"]
+    for key in list(map(origin_key, records_of(library.current(repo, version), "origins"))):
+        while not refresh_origin(library, repo, version, key, watch, report):
+            pass  # another process has written this version meanwhile, so it is read again
     return report
 
 
-def known_documents(volume: Record, number: int, prefix: str) -> dict[str, tuple[Record, list[Record]]]:
-    """path in its origin -> (document, its sections) of the origin with this number in the volume."""
+def refresh_origin(library: Library, repo: str, version: str, key: str, watch: Watch, report: Record) -> bool:
+    """Refreshes the documents of one origin, and adds to the report. Returns whether that is done, which it is not where another process has changed
+    them while they were read."""
+    volume = library.current(repo, version)
+    origin = next((origin for origin in records_of(volume, "origins") if origin_key(origin) == key), None)
+    if volume is None or origin is None:
+        return True  # deleted meanwhile
+    known = known_documents(volume, key)
+    fresh = origin.get("importer") == __version__  # another one may read the same file differently
+    trusted = known if fresh else {path: ({**document, "stamp": "", "sha256": ""}, records) for path, (document, records) in known.items()}
+    try:
+        collection = open_origin(origin, {path: document.get("stamp", "") for path, (document, _) in trusted.items()})
+        done = import_collection(collection, watch, trusted)
+        if not done.report["documents"]:
+            raise DocError("validation", "refresh-nothing")
+    except DocError as error:
+        if error.key == "cancelled":
+            raise
+        report["failed"].append({"origin": key, "reason": (error.key, error.values)})
+        report["unchanged"] += len(known)
+        return True
+    if any(done.changes[name] for name in ("added", "changed", "removed")):
+        def merge(old: Record | None) -> Record:
+            watch(len(collection.items), len(collection.items))
+            if known_documents(old, key) != known:
+                raise DocError("internal", "library-raced")
+            return merge_volume(old, done.volume, origin)
+
+        try:
+            library.change(repo, version, merge)
+        except DocError as error:
+            if error.key != "library-raced":
+                raise
+            return False
+    for name in ("added", "changed", "removed"):
+        report[name] += [origin.get("prefix", "") + path for path in done.changes[name]]
+    report["unchanged"] += done.changes["unchanged"]
+    report["skipped"] += done.report["skipped"]
+    return True
+
+
+def known_documents(volume: Record | None, key: str) -> dict[str, tuple[Record, list[Record]]]:
+    """path in its origin -> (document, its sections), of the origin that `key` tells from others. A document whose sections are not all there is none."""
+    origins = records_of(volume, "origins")
+    prefixes = [origin.get("prefix", "") if origin_key(origin) == key else None for origin in origins]
     known: dict[str, tuple[Record, list[Record]]] = {}
-    for document in volume["documents"]:
-        if document["origin"] == number:
+    prefix = next((prefix for prefix in prefixes if prefix is not None), "")
+    for document in records_of(volume, "documents"):
+        number = origin_number(document, origins)
+        if number >= 0 and prefixes[number] is not None:
             plain = {name: value for name, value in document.items() if name != "origin"}
-            known[document["path"][len(prefix):]] = {**plain, "path": document["path"][len(prefix):]}, []
-    for record in volume["sections"]:
-        path = record["doc"][len(prefix):]
-        if record["doc"].startswith(prefix) and path in known:
-            known[path][1].append({**record, "doc": path, "path": record["path"][len(prefix):]} if prefix else record)
-    return known
+            known[document["path"]] = {**plain, "path": document["path"][len(prefix):]}, []
+    for record in (volume or {}).get("sections", ()):
+        if record.get("doc") in known and "id" in record and "path" in record:
+            known[record["doc"]][1].append(move_section(record, prefix, ""))
+    return {document["path"]: (document, records) for document, records in known.values() if document.get("sections") == len(records)}
 
 
 def open_origin(origin: Record, stamps: Mapping[str, str]) -> Collection:
@@ -12818,14 +12926,23 @@ def summarise(documents: Sequence[Record]) -> str:
         stem = os.path.splitext(document["path"].rpartition("/")[2].lower())[0]
         return document["path"].count("/"), 0 if stem in ("index", "readme", "contents") else 1
 
-    titles = list(dict.fromkeys(document["title"] for document in sorted(documents, key=order) if document["title"]))
+    titles = list(dict.fromkeys(document["title"] for document in sorted(documents, key=order) if is_text(document.get("title"))))
     return shorten("; ".join(titles[:8]), 300)
 
 
-def trim_report(report: Record, most: int = 50) -> Record:
-    """The report with at most `most` of the left-out files named; `skippedReasons` counts them all."""
-    files = report["skippedFiles"]
-    return {**report, "skippedFiles": files[:most], **({"skippedFilesOmitted": len(files) - most} if len(files) > most else {})}
+MOST_NAMES = 50  # files that a report names one by one
+MOST_REASONS = 12
+
+
+def trim_report(report: Record, room: int = 4000) -> Record:
+    """The report with as many of the left-out files named as take about `room` characters, and with the commonest reasons: `skipped` counts them all."""
+    reasons = list(report["skippedReasons"].items())
+    rows = [{"path": shorten(row["path"], 200), "reason": shorten(row["reason"], 200)} for row in report["skippedFiles"][:MOST_NAMES]]
+    ends = list(accumulate(len(row["path"]) + len(row["reason"]) + 30 for row in rows))
+    named = rows[:bisect_right(ends, room)]
+    left = report["skipped"] - len(named)
+    return {**report, "skippedReasons": {shorten(reason, 100): count for reason, count in reasons[:MOST_REASONS]}, "skippedFiles": named,
+            **({"skippedFilesOmitted": left} if left else {})}
 
 
 def render_import(report: Record, lang: str) -> str:
