@@ -13103,8 +13103,10 @@ TOOL_BY_NAME = {tool.name: tool for tool in TOOLS}
 
 # Names that models invent -> the names that may be meant; the first that the tool has and the call does not give is taken.
 ARGUMENT_ALIASES = {
-    "library": ("id",), "libraryId": ("id",), "library_id": ("id",), "lib": ("id",), "package": ("id",), "repo": ("id",),
-    "libraryName": ("id", "query"), "name": ("id", "query"), "release": ("version",), "query": ("focus",), "q": ("query", "focus"),
+    "library": ("repo", "id"), "libraryId": ("repo", "id"), "library_id": ("repo", "id"), "lib": ("repo", "id"), "package": ("repo", "id"),
+    "repo": ("id",), "id": ("ids", "repo"), "libraryName": ("repo", "id", "query"), "name": ("repo", "id", "query"),
+    "section": ("id", "ids"), "sectionId": ("id", "ids"), "section_id": ("id", "ids"), "sections": ("ids",), "folder": ("path",), "file": ("path",),
+    "old": ("from",), "new": ("to",), "release": ("version",), "query": ("focus",), "q": ("query", "focus"),
     "topic": ("focus", "query"), "question": ("focus", "query"), "search": ("query", "focus"), "text": ("query", "focus"),
     "max_sections": ("maxSections",), "maxResults": ("limit", "maxSections"), "max_results": ("limit", "maxSections"), "max_chars": ("maxChars",),
 }
