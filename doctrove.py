@@ -14302,7 +14302,7 @@ class Session:
         if method == "subscriptions/listen" and claim(message) is not None:
             self.listen(key, message)
         elif self.engine.may_wait(message):
-            self.start(key, lambda: self.respond(message, self.watch(key, message)))
+            self.start(key, lambda: self.respond(message, self.watch(message, self.is_running(key))))
         else:
             self.send(self.respond(message))
 
@@ -14322,16 +14322,21 @@ class Session:
             raise ProtocolError(INVALID_REQUEST, f"Invalid request: id must be an integer or a string of at most {MAX_ID_CHARS} characters")
         return "method" in message or not ("result" in message or "error" in message)
 
-    def watch(self, key: tuple[type, RequestId], message: Record) -> Watch:
-        """Sends how far the request that runs in this thread is, where its sender wants to know, and raises DocError once it is cancelled."""
+    def is_running(self, key: tuple[type, RequestId]) -> Callable[[], bool]:
+        """Tells whether the request that runs in this thread is not cancelled; its id may be in use by another one by then."""
         import threading
         thread = threading.current_thread()
-        meta = message["params"].get("_meta")
+        return lambda: self.in_flight.get(key) is thread
+
+    def watch(self, message: Record, is_wanted: Callable[[], bool]) -> Watch:
+        """Sends how far a request is, where its sender wants to know, and raises DocError once it is cancelled."""
+        params = message.get("params")
+        meta = params.get("_meta") if isinstance(params, dict) else None
         token = meta.get("progressToken") if isinstance(meta, dict) else None
         sent = [-1, 0.0]  # how far, and when
 
         def report(done: int, all: int) -> None:
-            if self.in_flight.get(key) is not thread:
+            if not is_wanted():
                 raise DocError("internal", "cancelled")
             if is_request_id(token) and done > sent[0] and time.monotonic() - sent[1] >= PROGRESS_SECONDS:
                 sent[:] = done, time.monotonic()
@@ -14347,6 +14352,7 @@ class Session:
 
     def respond_to_batch(self, messages: list[Any]) -> list[Record]:
         """2025-03-26 alone has batches: the responses to its requests as one array, empty where there are none."""
+        from functools import partial
         responses: list[Record] = []
         room = MAX_ANSWER_BYTES
         for message in messages:
@@ -14357,7 +14363,7 @@ class Session:
                     if message.get("method") == "initialize":
                         raise ProtocolError(INVALID_REQUEST, "Invalid request: initialize cannot be in a batch")
                     key = (type(message["id"]), message["id"])
-                    response = self.respond(message) if key in self.in_batch else {}
+                    response = self.respond(message, self.watch(message, partial(self.in_batch.__contains__, key))) if key in self.in_batch else {}
                     if key in self.in_batch:
                         responses.append(response)
                         room -= len(encode_message(response))
