@@ -1625,13 +1625,19 @@ def make_sections(records: Sequence[Record]) -> list[Section]:
     return sections
 
 
+def records_of(volume: Record | None, name: str) -> Sequence[Record]:
+    """The `documents` or `origins` of a volume, which imports write; none where they are not as imports write them."""
+    rows = volume.get(name) if volume else None
+    good = isinstance(rows, list) and all(isinstance(row, dict) and isinstance(row.get("path", row.get("url")), str) for row in rows)
+    return rows if good else ()  # type: ignore[return-value]
+
+
 class Volume:
     """The documentation of one version: `summary`, `sections`, and what ranks them, made when the first question comes."""
 
     def __init__(self, record: Record) -> None:
         self.summary: str = record.get("summary", "")
-        self.documents: Sequence[Record] = record.get("documents", ())
-        self.origins: Sequence[Record] = record.get("origins", ())
+        self.documents, self.origins = records_of(record, "documents"), records_of(record, "origins")
         self.sections = make_sections(record["sections"])
         self.lock = allocate_lock()
         self.made_ranker: SectionRanker | None = None
@@ -1917,6 +1923,16 @@ class LibrarySource(LocalSource):
                 index = Index(text, self.location)  # a volume that is missing costs that volume alone
                 self.loaded, self.seen = index, seen
         return self.loaded
+
+    def volume(self, entry: Entry, version: str) -> Volume:
+        try:
+            return super().volume(entry, version)
+        except DocError:
+            index = self.index()
+            found = index.find(entry.id)
+            if index is entry.index or found is None or version not in found.record()["volumes"]:
+                raise
+            return self.volume(found, version)  # another process has replaced it since the index was read
 
 
 def bundled_source() -> LocalSource:
@@ -13657,6 +13673,15 @@ def forget_crawl(state_folder: str) -> None:
 
 # ── library ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+MESSAGES.update({
+    "library-damaged": (
+        "{reason} The library is damaged: put a copy of its index.json in its place, or move the folder away and import again.",
+        "{reason} 库已损坏：请用副本恢复其 index.json，或移走该文件夹后重新导入。"),
+    "library-raced": ("Another process has changed this version meanwhile: try again.", "该版本已被另一进程更改：请重试。"),
+    "refresh-nothing": ("it holds no documentation now", "其中现在没有文档"),
+})
+
+
 class Library:
     """A folder that holds an index and its volumes, written by one process at a time.
 
@@ -13672,8 +13697,11 @@ class Library:
         """The index as an object; an empty one where there is none yet. Raises DocError where it is damaged."""
         if self.store.path("index.json") is None:
             return {"format": FORMAT, "entries": []}
-        index = Index(decode_text(self.store.read("index.json"), self.store.where("index.json")), self.store.where("index.json"))
-        decoded: Record = json.loads(index.text)
+        where = self.store.where("index.json")
+        try:
+            decoded: Record = json.loads(Index(decode_text(self.store.read("index.json"), where), where).text)
+        except DocError as error:
+            raise DocError(error.code, "library-damaged", reason=(error.key, error.values)) from None
         return decoded
 
     def find(self, id: str) -> Record | None:
@@ -13692,8 +13720,21 @@ class Library:
             return check_volume(json.loads(decode_text(data, record["href"])), self.store.where(record["href"]), path)
         return record
 
-    def change(self, id: str, version: str, work: Callable[[Record | None], Record | None]) -> None:
-        """Replaces the volume of one version by what `work` makes of it, under the lock: None stands for no such version."""
+    def current(self, id: str, version: str) -> Record | None:
+        """The volume as it is now, None where there is no such version. Raises DocError where it is damaged."""
+        while True:
+            entry = self.find(id)
+            if entry is None or version not in entry["volumes"]:
+                return None
+            try:
+                return self.volume(entry, version)
+            except DocError:
+                again = self.find(id)
+                if again and again["volumes"].get(version) == entry["volumes"][version]:  # no other process has replaced it meanwhile
+                    raise
+
+    def change(self, id: str, version: str, work: Callable[[Record | None], Record]) -> None:
+        """Replaces the volume of one version (None: there is none, or it is damaged) by what `work` makes of it, under the lock."""
         with self.locked():
             index = self.read()
             entry = next((entry for entry in index["entries"] if entry["id"] == id), None)
@@ -13701,16 +13742,28 @@ class Library:
             if entry is None:
                 entry = {"id": id, "name": id, "versions": [], "volumes": {}}
                 index["entries"].append(entry)
-            if made is None:
-                entry["volumes"].pop(version, None)
-                entry["versions"] = [other for other in entry["versions"] if other != version]
-            else:
-                self.put_volume(entry, version, made)
-            if entry["versions"]:
-                entry["summary"] = entry["volumes"][newest(entry["versions"])].get("summary", "")
-            else:
-                index["entries"].remove(entry)
+            own = ["", *(volume.get("summary", "") for volume in entry["volumes"].values())]
+            self.put_volume(entry, version, made)
+            self.summarise(entry, own)
             self.write_index(index)
+
+    def remove(self, id: str, versions: Sequence[str]) -> None:
+        """Removes versions of an entry, and the entry with its last one."""
+        with self.locked():
+            index = self.read()
+            for entry in [entry for entry in index["entries"] if entry["id"] == id]:
+                own = [volume.get("summary", "") for volume in entry["volumes"].values()]
+                entry["versions"] = [version for version in entry["versions"] if version not in versions]
+                entry["volumes"] = {version: volume for version, volume in entry["volumes"].items() if version in entry["versions"]}
+                self.summarise(entry, own)
+                if not entry["versions"]:
+                    index["entries"].remove(entry)
+            self.write_index(index)
+
+    def summarise(self, entry: Record, made: Sequence[str]) -> None:
+        """The newest version's summary as the entry's, unless that was written by hand: not one of those that imports have `made`."""
+        if entry["versions"] and entry.get("summary", "") in made:
+            entry["summary"] = entry["volumes"][newest(entry["versions"])].get("summary", "")
 
     def intact(self, entry: Record, version: str) -> Record | None:
         """The volume as it was, None where its file is lost or damaged: then an import makes it anew."""
@@ -13738,7 +13791,10 @@ class Library:
         for folder, pattern in ((self.root, r"index\.json\.[0-9]+\.tmp"), (os.path.join(self.root, "volumes"), r".+-[0-9a-f]{12}\.json(\.[0-9]+\.tmp)?")):
             for file in os.listdir(folder):
                 if re.fullmatch(pattern, file) and f"volumes/{file}" not in named:
-                    os.remove(os.path.join(folder, file))
+                    try:
+                        os.remove(os.path.join(folder, file))
+                    except OSError:
+                        pass  # where a file that is being read cannot be removed, the next write does it
 
     def locked(self) -> FileLock:
         try:
@@ -13790,13 +13846,25 @@ def write_atomically(path: str, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        move_over(temporary, path)
     except OSError as error:
         try:
             os.remove(temporary)
         except OSError:
             pass  # it was never made
         raise DocError("internal", "library-write", where=path, reason=error.strerror or str(error)) from None
+
+
+def move_over(source: str, target: str) -> None:
+    """os.replace; where a file cannot be replaced while it is read, as soon as nobody does."""
+    deadline = time.monotonic() + 5
+    while True:
+        try:
+            return os.replace(source, target)
+        except PermissionError:
+            if os.name != "nt" or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
 
 
 def file_name(text: str) -> str:
@@ -13832,29 +13900,45 @@ def merge_volume(old: Record | None, made: Record, origin: Record) -> Record:
     pages of two origins have one path, those of the later one stand below its name. Raises DocError where `origin` lies inside another one.
     """
     place = origin.get("path", "")
+    olds = records_of(old, "origins")
     kept: list[Record] = []
     numbers: dict[int, int] = {}
-    for number, other in enumerate((old or {}).get("origins", ())):
+    prefix = ""
+    for number, other in enumerate(olds):
         there = other.get("path", "")
         same = origin_key(other) == origin_key(origin)
+        prefix = other.get("prefix", "") if same else prefix
         if place and there and not same and is_within(place, there):
             raise DocError("validation", "import-inside", path=place, other=there)
         if not same and not (place and there and is_within(there, place)):
             numbers[number] = len(kept)
             kept.append(other)
-    documents = [{**document, "origin": numbers[document["origin"]]} for document in (old or {}).get("documents", ()) if document.get("origin") in numbers]
+    # A document that names none of the origins was not imported here: nothing replaces it.
+    documents = [{**document, "origin": numbers.get(origin_number(document, olds), -1)} for document in records_of(old, "documents")
+                 if origin_number(document, olds) in (-1, *numbers)]
     paths = {document["path"] for document in documents}
-    gone = {document["path"] for document in (old or {}).get("documents", ())} - paths
+    gone = {document["path"] for document in records_of(old, "documents")} - paths
     sections = [record for record in (old or {}).get("sections", ()) if record.get("doc") not in gone]
-    prefix, number = "", 1
+    number = 1
     while any(prefix + document["path"] in paths for document in made["documents"]):
         prefix = slug(os.path.basename(place)) + (f"-{number}/" if number > 1 else "/")
         number += 1
     documents += [{**document, "path": prefix + document["path"], "origin": len(kept)} for document in made["documents"]]
-    sections += renamed([{**record, "doc": prefix + record["doc"], "path": prefix + record["path"]} for record in made["sections"]] if prefix
-                        else made["sections"], {record["id"] for record in sections if "id" in record})
+    sections += renamed([move_section(record, "", prefix) for record in made["sections"]], {record["id"] for record in sections if "id" in record})
     return {"summary": summarise(documents), "origins": [*kept, {**origin, "prefix": prefix, "importer": __version__}], "documents": documents,
             "sections": sections}
+
+
+def origin_number(document: Record, origins: Sequence[Record]) -> int:
+    """The number of the origin that a document is from, -1 for none."""
+    number: Any = document.get("origin")
+    return int(number) if is_count(number) and number < len(origins) else -1
+
+
+def move_section(record: Record, old: str, new: str) -> Record:
+    """A section whose document stood below the folder `old` and stands below `new` now."""
+    place = new + record["path"][len(old):] if record["path"].startswith(record["doc"]) else record["path"]  # that of a fetched page is its URL
+    return {**record, "doc": new + record["doc"][len(old):], "path": place} if old != new else record
 
 
 def renamed(records: Sequence[Record], taken: set[str]) -> list[Record]:
@@ -13868,7 +13952,8 @@ def renamed(records: Sequence[Record], taken: set[str]) -> list[Record]:
             id = f"{record['id']}-{number}"
         used.add(id)
         new[record["id"]] = id
-    return [{**record, "id": new[record["id"]], **({"parent": new[record["parent"]]} if "parent" in record else {})} for record in records]
+    return [{**record, "id": new[record["id"]], **({"parent": new.get(record["parent"], record["parent"])} if "parent" in record else {})}
+            for record in records]
 
 
 def origin_key(origin: Record) -> str:
@@ -13892,11 +13977,12 @@ def import_source(source: str, repo: str, version: str, root: str, watch: Watch 
             raise DocError("validation", "import-label", label=shorten(label, 60), accepted=LABEL)
     done = import_collection(collection, watch)
     if not done.report["documents"]:
-        reasons = "; ".join(f"{count} x {reason}" for reason, count in done.report["skippedReasons"].items()) or "it is empty"
+        reasons = "; ".join(f"{count} x {shorten(reason, 200)}" for reason, count in list(done.report["skippedReasons"].items())[:5]) or "it is empty"
         raise DocError("validation", "import-nothing", {"report": trim_report(done.report)}, path=source, reasons=reasons)
     library, kept = Library(root), [0]
 
     def merge(old: Record | None) -> Record:
+        watch(len(collection.items), len(collection.items))  # the last moment at which it can be cancelled
         volume = merge_volume(old, done.volume, collection.origin)
         kept[0] = len(volume["documents"]) - done.report["documents"]
         return volume
@@ -13912,47 +13998,69 @@ def refresh_volume(root: str, repo: str, version: str, watch: Watch = do_nothing
     documents' paths, unchanged, skipped: counts, failed: the origins that cannot be read now, whose documents stay}.
     """
     library = Library(root)
-    entry = library.find(repo)
-    assert entry is not None
-    volume = library.volume(entry, version)
     report: Record = {"added": [], "changed": [], "removed": [], "unchanged": 0, "skipped": 0, "failed": []}
-    for number, origin in enumerate(volume.get("origins", ())):
-        prefix = origin["prefix"]
-        known = known_documents(volume, number, prefix)
-        if origin["importer"] != __version__:  # another one may read the same file differently
-            known = {path: ({**document, "stamp": "", "sha256": ""}, records) for path, (document, records) in known.items()}
-        try:
-            collection = open_origin(origin, {path: document.get("stamp", "") for path, (document, _) in known.items()})
-        except DocError as error:
-            report["failed"].append({"origin": origin_key(origin), "reason": str(error)})
-            report["unchanged"] += len(known)
-            continue
-        done = import_collection(collection, watch, known)
-        if not done.report["documents"]:
-            report["failed"].append({"origin": origin_key(origin), "reason": "it holds no documentation now"})
-            report["unchanged"] += len(known)
-            continue
-        if done.changes["added"] or done.changes["changed"] or done.changes["removed"]:
-            library.change(repo, version, lambda old, done=done, origin=origin: merge_volume(old, done.volume, origin))  # type: ignore[misc]
-        for name in ("added", "changed", "removed"):
-            report[name] += [prefix + path for path in done.changes[name]]
-        report["unchanged"] += done.changes["unchanged"]
-        report["skipped"] += done.report["skipped"]
+    for key in list(map(origin_key, records_of(library.current(repo, version), "origins"))):
+        while not refresh_origin(library, repo, version, key, watch, report):
+            pass  # another process has written this version meanwhile, so it is read again
     return report
 
 
-def known_documents(volume: Record, number: int, prefix: str) -> dict[str, tuple[Record, list[Record]]]:
-    """path in its origin -> (document, its sections) of the origin with this number in the volume."""
+def refresh_origin(library: Library, repo: str, version: str, key: str, watch: Watch, report: Record) -> bool:
+    """Refreshes the documents of one origin, and adds to the report. Returns whether that is done, which it is not where another process has changed
+    them while they were read."""
+    volume = library.current(repo, version)
+    origin = next((origin for origin in records_of(volume, "origins") if origin_key(origin) == key), None)
+    if volume is None or origin is None:
+        return True  # deleted meanwhile
+    known = known_documents(volume, key)
+    fresh = origin.get("importer") == __version__  # another one may read the same file differently
+    trusted = known if fresh else {path: ({**document, "stamp": "", "sha256": ""}, records) for path, (document, records) in known.items()}
+    try:
+        collection = open_origin(origin, {path: document.get("stamp", "") for path, (document, _) in trusted.items()})
+        done = import_collection(collection, watch, trusted)
+        if not done.report["documents"]:
+            raise DocError("validation", "refresh-nothing")
+    except DocError as error:
+        if error.key == "cancelled":
+            raise
+        report["failed"].append({"origin": key, "reason": (error.key, error.values)})
+        report["unchanged"] += len(known)
+        return True
+    if any(done.changes[name] for name in ("added", "changed", "removed")):
+        def merge(old: Record | None) -> Record:
+            watch(len(collection.items), len(collection.items))
+            if known_documents(old, key) != known:
+                raise DocError("internal", "library-raced")
+            return merge_volume(old, done.volume, origin)
+
+        try:
+            library.change(repo, version, merge)
+        except DocError as error:
+            if error.key != "library-raced":
+                raise
+            return False
+    for name in ("added", "changed", "removed"):
+        report[name] += [origin.get("prefix", "") + path for path in done.changes[name]]
+    report["unchanged"] += done.changes["unchanged"]
+    report["skipped"] += done.report["skipped"]
+    return True
+
+
+def known_documents(volume: Record | None, key: str) -> dict[str, tuple[Record, list[Record]]]:
+    """path in its origin -> (document, its sections), of the origin that `key` tells from others. A document whose sections are not all there is none."""
+    origins = records_of(volume, "origins")
+    prefixes = [origin.get("prefix", "") if origin_key(origin) == key else None for origin in origins]
     known: dict[str, tuple[Record, list[Record]]] = {}
-    for document in volume["documents"]:
-        if document["origin"] == number:
+    prefix = next((prefix for prefix in prefixes if prefix is not None), "")
+    for document in records_of(volume, "documents"):
+        number = origin_number(document, origins)
+        if number >= 0 and prefixes[number] is not None:
             plain = {name: value for name, value in document.items() if name != "origin"}
-            known[document["path"][len(prefix):]] = {**plain, "path": document["path"][len(prefix):]}, []
-    for record in volume["sections"]:
-        path = record["doc"][len(prefix):]
-        if record["doc"].startswith(prefix) and path in known:
-            known[path][1].append({**record, "doc": path, "path": record["path"][len(prefix):]} if prefix else record)
-    return known
+            known[document["path"]] = {**plain, "path": document["path"][len(prefix):]}, []
+    for record in (volume or {}).get("sections", ()):
+        if record.get("doc") in known and "id" in record and "path" in record:
+            known[record["doc"]][1].append(move_section(record, prefix, ""))
+    return {document["path"]: (document, records) for document, records in known.values() if document.get("sections") == len(records)}
 
 
 def open_origin(origin: Record, stamps: Mapping[str, str]) -> Collection:
@@ -13966,14 +14074,23 @@ def summarise(documents: Sequence[Record]) -> str:
         stem = os.path.splitext(document["path"].rpartition("/")[2].lower())[0]
         return document["path"].count("/"), 0 if stem in ("index", "readme", "contents") else 1
 
-    titles = list(dict.fromkeys(document["title"] for document in sorted(documents, key=order) if document["title"]))
+    titles = list(dict.fromkeys(document["title"] for document in sorted(documents, key=order) if is_text(document.get("title"))))
     return shorten("; ".join(titles[:8]), 300)
 
 
-def trim_report(report: Record, most: int = 50) -> Record:
-    """The report with at most `most` of the left-out files named; `skippedReasons` counts them all."""
-    files = report["skippedFiles"]
-    return {**report, "skippedFiles": files[:most], **({"skippedFilesOmitted": len(files) - most} if len(files) > most else {})}
+MOST_NAMES = 50  # files that a report names one by one
+MOST_REASONS = 12
+
+
+def trim_report(report: Record, room: int = 4000) -> Record:
+    """The report with as many of the left-out files named as take about `room` characters, and with the commonest reasons: `skipped` counts them all."""
+    reasons = list(report["skippedReasons"].items())
+    rows = [{"path": shorten(row["path"], 200), "reason": shorten(row["reason"], 200)} for row in report["skippedFiles"][:MOST_NAMES]]
+    ends = list(accumulate(len(row["path"]) + len(row["reason"]) + 30 for row in rows))
+    named = rows[:bisect_right(ends, room)]
+    left = report["skipped"] - len(named)
+    return {**report, "skippedReasons": {shorten(reason, 100): count for reason, count in reasons[:MOST_REASONS]}, "skippedFiles": named,
+            **({"skippedFilesOmitted": left} if left else {})}
 
 
 def render_import(report: Record, lang: str) -> str:
@@ -14134,8 +14251,10 @@ TOOL_BY_NAME = {tool.name: tool for tool in TOOLS}
 
 # Names that models invent -> the names that may be meant; the first that the tool has and the call does not give is taken.
 ARGUMENT_ALIASES = {
-    "library": ("id",), "libraryId": ("id",), "library_id": ("id",), "lib": ("id",), "package": ("id",), "repo": ("id",),
-    "libraryName": ("id", "query"), "name": ("id", "query"), "release": ("version",), "query": ("focus",), "q": ("query", "focus"),
+    "library": ("repo", "id"), "libraryId": ("repo", "id"), "library_id": ("repo", "id"), "lib": ("repo", "id"), "package": ("repo", "id"),
+    "repo": ("id",), "id": ("ids", "repo"), "libraryName": ("repo", "id", "query"), "name": ("repo", "id", "query"),
+    "section": ("id", "ids"), "sectionId": ("id", "ids"), "section_id": ("id", "ids"), "sections": ("ids",), "folder": ("path",), "file": ("path",),
+    "old": ("from",), "new": ("to",), "release": ("version",), "query": ("focus",), "q": ("query", "focus"),
     "topic": ("focus", "query"), "question": ("focus", "query"), "search": ("query", "focus"), "text": ("query", "focus"),
     "max_sections": ("maxSections",), "maxResults": ("limit", "maxSections"), "max_results": ("limit", "maxSections"), "max_chars": ("maxChars",),
 }
@@ -14177,27 +14296,54 @@ MESSAGES.update({
         "'{id}' is no entry of the library {root}: it comes from {source} and cannot be changed here.",
         "'{id}' 不是库 {root} 的条目：它来自 {source}，不能在此更改。"),
     "library-unknown": ("The library {root} holds no '{id}'. It holds: {known}.", "库 {root} 中没有 '{id}'。现有：{known}。"),
+    "library-unknown-empty": (
+        "The library {root} holds no '{id}': it is empty. Import with index_local or index_url.",
+        "库 {root} 中没有 '{id}'：库为空。请用 index_local 或 index_url 导入。"),
     "library-version": ("{id} has no version '{version}' in the library. Available: {candidates}.", "库中的 {id} 没有版本 '{version}'。可用：{candidates}。"),
     "next-contents": (
-        "{omitted} sections are left out: pass doc (a page such as '{doc}', a folder, or '#' and a section's id), or raise maxChars (at most {most}).",
-        "省略了 {omitted} 节：请传入 doc（页面如 '{doc}'、文件夹，或 '#' 加章节 id），或增大 maxChars（最多 {most}）。"),
+        "{omitted} sections are left out: pass doc, such as '{sample}' (a page, folder or '#' and an id), or raise maxChars (at most {most}).",
+        "省略了 {omitted} 节：请用 doc 缩小范围，如 '{sample}'（页面、文件夹，或 '#' 加章节 id），或增大 maxChars（最多 {most}）。"),
+    "next-changed": (
+        "{count} documents are not as their sources are now: refresh_index imports what has changed.",
+        "有 {count} 个文档与其来源现状不同：refresh_index 可导入更改。"),
+    "next-children": ("{omitted} more below it: get_toc with doc '#{id}'.", "其下另有 {omitted} 节：用 get_toc，doc 为 '#{id}'。"),
+    "next-damaged": (
+        "What is stored is damaged: import it again (index_local, index_url), or remove that version with delete_index.",
+        "存储内容已损坏：请重新导入（index_local、index_url），或用 delete_index 移除该版本。"),
+    "next-focus": (
+        "Nothing that differs has these words: leave out focus to see all {count} differences.",
+        "差异中没有包含这些词的内容：去掉 focus 可查看全部 {count} 处差异。"),
     "next-hits": ("{omitted} more: raise limit, or use more telling words.", "另有 {omitted} 条：增大 limit，或使用更具体的词。"),
+    "next-no-hits": (
+        "No section has any of these words. Use other words, or see what there is with get_toc.",
+        "没有章节包含这些词。请换用其他词，或用 get_toc 查看目录。"),
     "next-read": ("Left out for room: {ids}. Ask for them in another call, or raise maxChars (at most {most}).",
                   "因篇幅省略：{ids}。请另行请求，或增大 maxChars（最多 {most}）。"),
     "next-repos": ("{omitted} more: search them with catalog_lookup.", "另有 {omitted} 个：请用 catalog_lookup 搜索。"),
     "next-section": ("{omitted} characters are left out: raise maxChars to {room}.", "省略了 {omitted} 个字符：请将 maxChars 增大到 {room}。"),
+    "next-same": ("Both are the same version.", "两者是同一版本。"),
+    "next-versions": ("{omitted} more versions are not listed: name one entry with repo.", "另有 {omitted} 个版本未列出：用 repo 指定一个条目。"),
+    "no-section": (
+        "{name} {version} has no section '#{section}'. Nearest ids: {nearest}. Search with search_sections, or list them with get_toc.",
+        "{name} {version} 没有章节 '#{section}'。相近的 id：{nearest}。可用 search_sections 搜索，或用 get_toc 列出。"),
+    "no-section-near": (
+        "{name} {version} has no section '#{section}' and nothing near it. Search with search_sections, or list them with get_toc.",
+        "{name} {version} 没有章节 '#{section}'，也没有相近的。可用 search_sections 搜索，或用 get_toc 列出。"),
     "no-document": ("{name} {version} has no document or folder '{doc}'. Documents: {nearest}.",
                     "{name} {version} 没有文档或文件夹 '{doc}'。文档：{nearest}。"),
     "root-missing": ("There is no library to work on: the server was started without --root DIR.", "没有可操作的库：服务器启动时未给出 --root DIR。"),
-    "text-changes": ("{repo} {version}: {added} added, {changed} changed, {removed} removed, {unchanged} unchanged",
-                     "{repo} {version}：新增 {added}，更改 {changed}，移除 {removed}，未变 {unchanged}"),
+    "text-above": ("Above it: {above}", "上级：{above}"),
+    "text-below": ("Below it:", "下级："),
+    "text-changes": ("{repo} {version}: {added} documents added, {changed} changed, {removed} removed, {unchanged} unchanged; {skipped} files left out",
+                     "{repo} {version}：文档新增 {added}，更改 {changed}，移除 {removed}，未变 {unchanged}；未收入文件 {skipped}"),
     "text-compare": ("{repo}: from {old} to {new}: {added} sections added, {removed} removed, {changed} changed, {moved} moved, {unchanged} unchanged",
                      "{repo}：从 {old} 到 {new}：新增 {added} 节，移除 {removed}，更改 {changed}，移动 {moved}，未变 {unchanged}"),
-    "text-deleted": ("Removed from the library: {deleted}.", "已从库中移除：{deleted}。"),
-    "text-failed": ("cannot be read now, what was imported from it stays: {origin}: {reason}", "现在无法读取，已导入的内容保留：{origin}：{reason}"),
+    "text-deleted": ("Removed from the library ({total} versions): {deleted}.", "已从库中移除（{total} 个版本）：{deleted}。"),
+    "text-failed": ("{origin} cannot be read now, what was imported from it stays: {reason}", "现在无法读取 {origin}，已导入的内容保留：{reason}"),
+    "text-focus": ("Only what answers \"{focus}\" is counted and listed.", "仅统计并列出与“{focus}”相关的内容。"),
     "text-hits": ("{repo} {version}: {shown} of {total} sections for \"{query}\"", "{repo} {version}：“{query}”命中 {total} 节，显示 {shown} 节"),
     "text-missing": ("There is no section '#{id}'. Nearest ids: {nearest}.", "没有章节 '#{id}'。相近的 id：{nearest}。"),
-    "text-nothing": ("The library is empty.", "库为空。"),
+    "text-nothing": ("The library is empty: import with index_local or index_url.", "库为空：请用 index_local 或 index_url 导入。"),
     "text-repos": ("{shown} of {total} entries", "{total} 个条目中的 {shown} 个"),
     "text-store": ("stored text: {match} match, {mismatch} do not, {no_hash} have no hash",
                    "存储文本：{match} 个一致，{mismatch} 个不一致，{no_hash} 个无哈希"),
@@ -14208,8 +14354,10 @@ MESSAGES.update({
     "text-unverified": ("NOT verified: {store}; its source: {source}", "未通过验证：{store}；其来源：{source}"),
 })
 
-MOST_NAMES = 50  # documents that a report names one by one
+MOST_DEPTH = 20  # of a table of contents: what is deeper stands there
 MOST_LINES = 1500  # of a section that is compared line by line: above, the time would grow with the square
+MOST_HOLDERS = 50  # of a word in headings that are compared
+LIKE_CHARS = 600  # of two texts that are compared
 LIKENESS = 0.5  # share of heading words, and of all words, from which a section counts as another one moved
 
 
@@ -14240,11 +14388,17 @@ def fill(catalog: Catalog, answer: Record, name: str, rows: Iterable[Record], re
 
 
 def row_of(section: Section) -> Record:
-    return {"id": section.id, "level": section.level, "title": shorten(section.heading, 200), "path": section.path}
+    return {"id": section.id, "level": section.level, "title": shorten(section.heading, 200), "path": cut_end(section.path, 300)}
 
 
 def find_section(catalog: Catalog, volume: Volume, head: Record, id: str) -> Section:
-    return volume.sections[catalog.section_number(volume, head["repo"], head["version"], id[1:] if id.startswith("#") and volume.find(id) is None else id)]
+    """The section with this id, before which '#' may stand. Raises DocError not-found with the ids of the nearest ones."""
+    try:
+        number = catalog.section_number(volume, head["repo"], head["version"], id[1:] if id.startswith("#") and volume.find(id) is None else id)
+    except DocError as error:
+        key = "no-section" if error.data["nearest"] else "no-section-near"
+        raise DocError(error.code, key, error.data, **error.values) from None
+    return volume.sections[number]
 
 
 # reading
@@ -14271,11 +14425,12 @@ def list_repos(catalog: Catalog, given: Record, watch: Watch) -> Record:
     return answer
 
 
-def depth_of(section: Section) -> int:
-    depth, above = 1, section.parent
-    while above is not None:
-        depth, above = depth + 1, above.parent
-    return depth
+def depths_of(volume: Volume) -> dict[str, int]:
+    """id -> how deep the section stands, from 1 to MOST_DEPTH. A section comes after the one it is part of."""
+    depths: dict[str, int] = {}
+    for section in volume.sections:
+        depths[section.id] = min(depths[section.parent.id] + 1, MOST_DEPTH) if section.parent else 1
+    return depths
 
 
 def choose_sections(catalog: Catalog, volume: Volume, head: Record, doc: str) -> list[Section]:
@@ -14307,9 +14462,10 @@ def get_toc(catalog: Catalog, given: Record, watch: Watch) -> Record:
     chosen = list(volume.sections) if doc is None else choose_sections(catalog, volume, head, doc)
     answer: Record = {**head, **({"doc": doc} if doc else {}), "sections": [], "total": len(chosen), "omitted": 0}
     room = given["maxChars"] - catalog.cost(answer, render_toc(answer, catalog.lang)) - 260
-    rows = [(depth_of(section), {**row_of(section), "bytes": len(section.body.encode("utf-8", "surrogatepass")),
+    depths = depths_of(volume)
+    rows = [(depths[section.id], {**row_of(section), "bytes": len(section.body.encode("utf-8", "surrogatepass")),
                                  **({"parent": section.parent.id} if section.parent else {})}) for section in chosen]
-    costs = [catalog.cost(row, render_contents(row, depth)) for depth, row in rows]
+    costs = [catalog.cost({**row, "children": []} if given["tree"] else row, render_contents(row, depth)) for depth, row in rows]
     least = min((depth for depth, _ in rows), default=1)
     deepest = max((depth for depth, _ in rows), default=1)
     while deepest > least and sum(cost for cost, (depth, _) in zip(costs, rows) if depth <= deepest) > room:
@@ -14324,8 +14480,9 @@ def get_toc(catalog: Catalog, given: Record, watch: Watch) -> Record:
     answer["sections"] = nest(kept) if given["tree"] else [row for _, row in kept]
     answer["omitted"] = len(chosen) - len(kept)
     if answer["omitted"]:
-        sample = next((section.record["doc"] for section in chosen if section.record.get("doc")), "")
-        answer["next"] = say(catalog.lang, "next-contents", omitted=answer["omitted"], doc=sample, most=MAX_CHARS[1])
+        docs = list(dict.fromkeys(section.record["doc"] for section in chosen if section.record.get("doc")))
+        sample = docs[0] if len(docs) > 1 else "#" + chosen[0 if doc is None else -1].id
+        answer["next"] = say(catalog.lang, "next-contents", omitted=answer["omitted"], sample=sample, most=MAX_CHARS[1])
     return answer
 
 
@@ -14387,7 +14544,7 @@ def read_in_folder(folder: str, path: str) -> bytes | None:
     where = os.path.realpath(os.path.join(folder, *path.split("/")))
     if not is_within(where, os.path.realpath(folder)):
         return None
-    for name in (where, where + ".gz"):
+    for name in filter(os.path.isfile, (where, where + ".gz")):  # a pipe might never end
         try:
             with open(name, "rb") as file:
                 return inflate(file.read(MAX_INDEX_BYTES), name)
@@ -14430,15 +14587,17 @@ def cut_answer(catalog: Catalog, row: Record, room: int, base: int) -> None:
     whole = row["markdown"]
     room_for_all = min(base + catalog.cost(row, render_text(row, catalog.lang)) + 200, MAX_CHARS[1])
     row.update(markdown="", omittedChars=len(whole), next=say(catalog.lang, "next-section", omitted=len(whole), room=room_for_all))
-    left = room - catalog.cost(row, render_text(row, catalog.lang))
-    while left > 0:
-        row["markdown"], kept = excerpt(whole[:MAX_EXCERPT], max(left, 80), ())
+    empty = dict(row)
+    space = left = room - catalog.cost(row, render_text(row, catalog.lang))
+    while left > 40:
+        row["markdown"], kept = excerpt(whole[:MAX_EXCERPT], left, ())
         row["omittedChars"] = len(whole) - kept
         row["next"] = say(catalog.lang, "next-section", omitted=row["omittedChars"], room=room_for_all)
         excess = catalog.cost(row, render_text(row, catalog.lang)) - room
         if excess <= 0:
-            break
-        left -= excess + 20
+            return
+        left = min(left - 20, left * space // (space + excess))  # in JSON a text is longer, so what fits is found by trying
+    row.update(empty)
 
 
 def get_section(catalog: Catalog, given: Record, watch: Watch) -> Record:
@@ -14516,7 +14675,7 @@ def search_sections(catalog: Catalog, given: Record, watch: Watch) -> Record:
     room = DEFAULT_CHARS * max(given["limit"], 10) // 10 - catalog.cost(answer, render_hits(answer, catalog.lang)) - 200
     fill(catalog, answer, "hits", rows, render_hit, room)
     if not total:
-        answer["next"] = say(catalog.lang, "next-none")
+        answer["next"] = say(catalog.lang, "next-no-hits")
     elif total > len(answer["hits"]):
         answer["next"] = say(catalog.lang, "next-hits", omitted=total - len(answer["hits"]))
     return answer
@@ -14562,22 +14721,34 @@ class Comparison:
         self.added = [section for section in self.added if id(section) not in gone]
 
     def match_likes(self) -> None:
-        """Pairs sections whose headings and texts share most of their words; a word that many headings have leads to none."""
-        olds = [(section, set(words(section.heading)), set(words(section.body))) for section in self.removed]
+        """Pairs sections whose headings, and whose texts at their beginning, share most of their words; a word that many headings have leads to none."""
+        headings = [set(words(section.heading)) for section in self.removed]
+        texts: dict[int, set[str]] = {}
         holders: dict[str, list[int]] = {}
-        for number, (_, heading, _) in enumerate(olds):
+        for number, heading in enumerate(headings):
             for word in heading:
                 holders.setdefault(word, []).append(number)
         taken: set[int] = set()
         pairs = []
         for section in self.added:
-            heading, body = set(words(section.heading)), set(words(section.body))
-            near = {number for word in heading if len(holders.get(word, ())) <= 50 for number in holders.get(word, ())} - taken
-            likeness, best = max(((min(share(heading, olds[number][1]), share(body, olds[number][2])), -number) for number in near), default=(0.0, 0))
-            if likeness >= LIKENESS:
-                taken.add(-best)
-                pairs.append((olds[-best][0], section))
+            heading, text = set(words(section.heading)), beginning(section)
+            shared = Counter(number for word in heading if len(holders.get(word, ())) <= MOST_HOLDERS for number in holders.get(word, ())
+                             if number not in taken)
+            best, likeness = -1, LIKENESS
+            for number, _ in sorted(shared.items(), key=lambda pair: (-pair[1], pair[0]))[:5]:
+                if number not in texts:
+                    texts[number] = beginning(self.removed[number])
+                alike = min(share(heading, headings[number]), share(text, texts[number]))
+                if alike > likeness or (best < 0 and alike == likeness):
+                    best, likeness = number, alike
+            if best >= 0:
+                taken.add(best)
+                pairs.append((self.removed[best], section))
         self.pair(pairs)
+
+
+def beginning(section: Section) -> set[str]:
+    return set(map(sys.intern, words(section.body[:LIKE_CHARS])))
 
 
 def share(words: set[str], others: set[str]) -> float:
@@ -14632,7 +14803,12 @@ def compare_releases(catalog: Catalog, given: Record, watch: Watch) -> Record:
             if size <= room:
                 row["diff"] = diff
                 room -= size
-    if not whole:
+    differences = len(found.removed) + len(found.changed) + len(found.moved) + len(found.added)
+    if old_head["version"] == head["version"]:
+        answer["next"] = say(catalog.lang, "next-same")
+    elif given["focus"] and differences and not any(groups.values()):
+        answer["next"] = say(catalog.lang, "next-focus", count=differences)
+    elif not whole:
         answer["next"] = say(catalog.lang, "compare-hint", most=MAX_CHARS[1])
     return answer
 
@@ -14664,7 +14840,11 @@ def cut_diff(diff: str, room: int) -> str:
 
 def index_local(catalog: Catalog, given: Record, watch: Watch) -> Record:
     """Imports a folder, archive or file below the allowed folders."""
-    root, path = find_root(catalog), os.path.realpath(os.path.expanduser(given["path"]))
+    root = find_root(catalog)
+    try:
+        path = os.path.realpath(os.path.expanduser(given["path"]))
+    except (OSError, ValueError) as error:
+        raise DocError("validation", "index-unreadable", where=given["path"], reason=getattr(error, "strerror", None) or str(error)) from None
     allowed = [os.path.realpath(os.path.expanduser(folder)) for folder in catalog.settings.allow or (os.getcwd(),)]
     if not any(is_within(path, folder) for folder in allowed):
         raise DocError("validation", "index-outside", {"allowed": allowed}, path=given["path"], allowed=", ".join(allowed))
@@ -14674,7 +14854,7 @@ def index_local(catalog: Catalog, given: Record, watch: Watch) -> Record:
 def import_answer(report: Record) -> Record:
     """The tool's answer from an import's report: what is long in it is counted and its beginning named."""
     names = {"documents": "docs"}
-    trimmed = trim_report(report, MOST_NAMES)
+    trimmed = trim_report(report)
     return {names.get(name, name): value for name, value in trimmed.items()}
 
 
@@ -14685,8 +14865,11 @@ def library_versions(root: str, repo: str | None) -> tuple[Library, list[tuple[R
     if repo:
         chosen = [entry for entry in entries if entry["id"] == repo] or [entry for entry in entries if entry["id"].casefold() == repo.casefold()]
         if not chosen:
-            raise DocError("not-found", "library-unknown", {"known": [entry["id"] for entry in entries[:MOST_NAMES]]}, root=library.root, id=repo,
-                           known=shorten(", ".join(entry["id"] for entry in entries), 400) or "-")
+            import difflib
+            ids = [entry["id"] for entry in entries]
+            known = [*difflib.get_close_matches(repo, ids, 5), *ids[:MOST_NAMES]]
+            raise DocError("not-found", "library-unknown" if ids else "library-unknown-empty", {"known": list(dict.fromkeys(known))}, root=library.root,
+                           id=repo, known=shorten(", ".join(dict.fromkeys(known)), 400))
         entries = chosen[:1]
     return library, [(entry, version) for entry in entries for version in entry["versions"]]
 
@@ -14703,36 +14886,76 @@ def check_own(catalog: Catalog, repo: str | None) -> None:
             raise DocError("validation", "library-foreign", id=entry.id, root=library.root, source=source.name)
 
 
+def some(rows: Sequence[Record], room: int) -> list[Record]:
+    """The first rows that take about `room` characters together."""
+    return list(rows[:bisect_right(list(accumulate(len(to_json(row)) + 2 for row in rows[:MOST_NAMES])), room)])
+
+
 def refresh_index(catalog: Catalog, given: Record, watch: Watch) -> Record:
-    """Reads anew what has changed at the sources of one entry, or of all."""
+    """Reads anew what has changed at the sources of one entry, or of all: the versions in which something has come first."""
     check_own(catalog, given["repo"])
     root = find_root(catalog)
-    repos: list[Record] = []
-    for entry, version in library_versions(root, given["repo"])[1]:
-        report = refresh_volume(root, entry["id"], version, watch)
-        named = [{"path": path, "change": name} for name in ("removed", "changed", "added") for path in report[name]]
-        repos.append({"repo": entry["id"], "version": version, **{name: len(report[name]) for name in ("added", "changed", "removed")},
-                      "unchanged": report["unchanged"], "skipped": report["skipped"], "documents": named[:MOST_NAMES],
-                      **({"failed": report["failed"]} if report["failed"] else {})})
-    return {"repos": repos}
+    rows = [refresh_version(catalog, root, entry["id"], version, watch) for entry, version in library_versions(root, given["repo"])[1]]
+    rows.sort(key=lambda row: not (row["documents"] or "failed" in row))
+    answer: Record = {"repos": []}
+    if fill(catalog, answer, "repos", rows, lambda row: render_refreshed(row, catalog.lang), DEFAULT_CHARS - 200) < 0:
+        answer["next"] = say(catalog.lang, "next-versions", omitted=len(rows) - len(answer["repos"]))
+    return answer
+
+
+def refresh_version(catalog: Catalog, root: str, repo: str, version: str, watch: Watch) -> Record:
+    row: Record = {"repo": repo, "version": version, "added": 0, "changed": 0, "removed": 0, "unchanged": 0, "skipped": 0, "documents": []}
+    try:
+        report = refresh_volume(root, repo, version, watch)
+    except DocError as error:
+        if error.key in ("cancelled", "library-busy", "library-write"):
+            raise
+        damage = f"{say(catalog.lang, error.key, **error.values)} {say(catalog.lang, 'next-damaged')}"
+        return {**row, "failed": [{"origin": f"{repo} {version}", "reason": damage}]}
+    row.update({name: len(report[name]) for name in ("added", "changed", "removed")}, unchanged=report["unchanged"], skipped=report["skipped"])
+    row["documents"] = some([{"path": shorten(path, 300), "change": name} for name in ("removed", "changed", "added") for path in report[name][:MOST_NAMES]],
+                            DEFAULT_CHARS // 3)
+    failed = [{"origin": failure["origin"], "reason": shorten(say(catalog.lang, "text-failed", **failure), 500)} for failure in report["failed"]]
+    return {**row, **({"failed": some(failed, DEFAULT_CHARS // 3)} if failed else {})}
 
 
 def verify_index(catalog: Catalog, given: Record, watch: Watch) -> Record:
-    """Holds every section of one entry, or of the whole library, against the stored hash, and every document against its source."""
+    """Holds every section of one entry, or of the whole library, against the stored hash, and every document against its source: the versions in which
+    something is wrong come first."""
     library = Library(find_root(catalog))
     if given["repo"] and not library.holds(given["repo"]):
         source, entry = catalog.view()[0].find(given["repo"])[0]
         record = entry.record()
-        rows = [verify_version(record, version, lambda version=version: source.volume(entry, version), source, watch)  # type: ignore[misc]
+        rows = [verify_version(catalog, record, version, lambda version=version: source.volume(entry, version), source, watch)  # type: ignore[misc]
                 for version in record["versions"]]
     else:
         own = LibrarySource(library.root)
-        rows = [verify_version(entry, version, lambda entry=entry, version=version: Volume(library.volume(entry, version)), own, watch)  # type: ignore[misc]
-                for entry, version in library_versions(library.root, given["repo"])[1]]
-    return {"verified": all(row["verified"] for row in rows), "repos": rows}
+        rows = [row for entry, version in library_versions(library.root, given["repo"])[1]
+                for row in verify_own(catalog, library, own, entry["id"], version, watch)]
+    rows.sort(key=lambda row: (row["verified"], not row["faults"]))
+    answer: Record = {"verified": all(row["verified"] for row in rows), "repos": []}
+    omitted = fill(catalog, answer, "repos", rows, lambda row: render_checked(row, catalog.lang), DEFAULT_CHARS - 600) < 0
+    changed = sum(row["source"]["changed"] + row["source"]["missing"] for row in rows)
+    hints = [say(catalog.lang, "next-damaged")] if not answer["verified"] else []
+    hints += [say(catalog.lang, "next-changed", count=changed)] if changed else []
+    hints += [say(catalog.lang, "next-versions", omitted=len(rows) - len(answer["repos"]))] if omitted else []
+    return {**answer, **({"next": " ".join(hints)} if hints else {})}
 
 
-def verify_version(record: Record, version: str, read: Callable[[], Volume], source: Source, watch: Watch) -> Record:
+def verify_own(catalog: Catalog, library: Library, own: LibrarySource, repo: str, version: str, watch: Watch) -> list[Record]:
+    """What verify_version makes of a version of the library; nothing where another process has removed it meanwhile."""
+    while True:
+        entry = library.find(repo)
+        if entry is None or version not in entry["volumes"]:
+            return []
+        record = entry
+        row = verify_version(catalog, record, version, lambda: Volume(library.volume(record, version)), own, watch)  # noqa: B023  # called at once
+        entry = library.find(repo)
+        if row["verified"] or (entry and entry["volumes"].get(version) == record["volumes"][version]):
+            return [row]  # else another process has replaced it while it was read
+
+
+def verify_version(catalog: Catalog, record: Record, version: str, read: Callable[[], Volume], source: Source, watch: Watch) -> Record:
     row: Record = {"repo": record["id"], "version": version, "verified": False, "docs": 0, "sections": 0,
                    "store": dict.fromkeys(("match", "mismatch", "noHash"), 0), "source": dict.fromkeys(("match", "changed", "missing", "notAtHand"), 0),
                    "faults": []}
@@ -14740,22 +14963,23 @@ def verify_version(record: Record, version: str, read: Callable[[], Volume], sou
         volume = read()
     except DocError as error:
         row["store"]["mismatch"] += 1
-        row["faults"].append({"check": "store", "state": str(error)})
+        row["faults"].append({"check": "store", "state": shorten(say(catalog.lang, error.key, **error.values), 500)})
         return row
-    whole = ""  # of a volume without hashes of its sections, the state of all
-    faults: list[Record] = row["faults"]
+    whole = ""  # the state of all sections without a hash of their own
+    faults: list[Record] = []
     for section in volume.sections:
-        state = whole or store_state(source, record, version, section)
-        whole = whole or ("" if section.record.get("sha256") else state)
+        own = section.record.get("sha256")
+        state = store_state(source, record, version, section) if own or not whole else whole
+        whole = whole if own else state
         row["store"][state] += 1
-        if state == "mismatch" and len(faults) < MOST_NAMES:
+        if state == "mismatch":
             faults.append({"check": "store", "state": state, "id": section.id})
     states = source_states(volume, [document["path"] for document in volume.documents], watch)
     for path, state in states.items():
         row["source"][state] += 1
-        if state in ("changed", "missing") and len(faults) < MOST_NAMES:
-            faults.append({"check": "source", "state": state, "doc": path})
-    row.update(verified=not row["store"]["mismatch"], docs=len(volume.documents), sections=len(volume.sections))
+        if state in ("changed", "missing"):
+            faults.append({"check": "source", "state": state, "doc": shorten(path, 300)})
+    row.update(verified=not row["store"]["mismatch"], docs=len(volume.documents), sections=len(volume.sections), faults=some(faults, DEFAULT_CHARS // 3))
     return row
 
 
@@ -14766,11 +14990,10 @@ def delete_index(catalog: Catalog, given: Record, watch: Watch) -> Record:
     entry = versions[0][0] if versions else {"id": given["repo"], "versions": []}
     chosen = [version for _, version in versions if given["version"] in (None, version)]
     if not chosen:
-        raise DocError("version", "library-version", {"candidates": entry["versions"]}, id=entry["id"], version=given["version"],
-                       candidates=", ".join(entry["versions"]))
-    for version in chosen:
-        library.change(entry["id"], version, lambda old: None)
-    return {"deleted": [{"repo": entry["id"], "version": version} for version in chosen]}
+        raise DocError("version", "library-version", {"candidates": entry["versions"][:MOST_NAMES]}, id=entry["id"], version=given["version"] or "",
+                       candidates=shorten(", ".join(entry["versions"]), 400))
+    library.remove(entry["id"], chosen)
+    return {"deleted": some([{"repo": entry["id"], "version": version} for version in chosen], DEFAULT_CHARS - 200), "total": len(chosen)}
 
 
 def index_url(catalog: Catalog, given: Record, watch: Watch) -> Record:
@@ -14805,17 +15028,18 @@ def render_import_answer(answer: Record, lang: str) -> str:
 
 
 def render_refresh(answer: Record, lang: str) -> str:
-    parts = []
-    for row in answer["repos"]:
-        lines = ["- " + say(lang, "text-changes", **{name: row[name] for name in ("repo", "version", "added", "changed", "removed", "unchanged")})]
-        lines += [f"  - {document['change']}: {document['path']}" for document in row["documents"]]
-        lines += ["  - " + say(lang, "text-failed", **failure) for failure in row.get("failed", ())]
-        parts.append("\n".join(lines))
-    return "\n".join(parts) or say(lang, "text-nothing")
+    return join_text("\n".join(render_refreshed(row, lang) for row in answer["repos"]) or say(lang, "text-nothing"), answer.get("next", ""))
+
+
+def render_refreshed(row: Record, lang: str) -> str:
+    lines = ["- " + say(lang, "text-changes", **{name: row[name] for name in ("repo", "version", "added", "changed", "removed", "unchanged", "skipped")})]
+    lines += [f"  - {document['change']}: {document['path']}" for document in row["documents"]]
+    return "\n".join([*lines, *(f"  - {failure['reason']}" for failure in row.get("failed", ()))])
 
 
 def render_deleted(answer: Record, lang: str) -> str:
-    return say(lang, "text-deleted", deleted=", ".join(f"{row['repo']} {row['version']}" for row in answer["deleted"]))
+    named = ", ".join(f"{row['repo']} {row['version']}" for row in answer["deleted"])
+    return say(lang, "text-deleted", deleted=named + (" …" if len(answer["deleted"]) < answer["total"] else ""), total=answer["total"])
 
 
 def snake_case(name: str) -> str:
@@ -14823,13 +15047,14 @@ def snake_case(name: str) -> str:
 
 
 def render_verified(answer: Record, lang: str) -> str:
-    parts = []
-    for row in answer["repos"]:
-        states = "; ".join(say(lang, f"text-{name}", **{snake_case(state): count for state, count in row[name].items()}) for name in ("store", "source"))
-        lines = [f"- {'OK' if row['verified'] else 'FAILED'}: {row['repo']} {row['version']}: {states}"]
-        lines += [f"  - {fault['check']} {fault['state']}: {fault.get('id') or fault.get('doc') or ''}".rstrip(": ") for fault in row["faults"]]
-        parts.append("\n".join(lines))
-    return "\n".join(parts) or say(lang, "text-nothing")
+    return join_text("\n".join(render_checked(row, lang) for row in answer["repos"]) or say(lang, "text-nothing"), answer.get("next", ""))
+
+
+def render_checked(row: Record, lang: str) -> str:
+    states = "; ".join(say(lang, f"text-{name}", **{snake_case(state): count for state, count in row[name].items()}) for name in ("store", "source"))
+    lines = [f"- {'OK' if row['verified'] else 'FAILED'}: {row['repo']} {row['version']}: {states}"]
+    lines += [f"  - {fault['check']} {fault['state']}: {fault.get('id') or fault.get('doc') or ''}".rstrip(": ") for fault in row["faults"]]
+    return "\n".join(lines)
 
 
 def render_contents(row: Record, depth: int) -> str:
@@ -14875,7 +15100,9 @@ def render_several(answer: Record, lang: str) -> str:
 
 def render_context(answer: Record, lang: str) -> str:
     above = " > ".join(f"{row['title']} (#{row['id']})" for row in answer["ancestors"])
-    return join_text(render_head(answer, lang), above, render_text(answer["section"], lang), "\n".join(map(render_line, answer["children"])))
+    below = [say(lang, "text-below"), *map(render_line, answer["children"])] if answer["children"] else []
+    below += [say(lang, "next-children", omitted=answer["omittedChildren"], id=answer["section"]["id"])] if answer["omittedChildren"] else []
+    return join_text(render_head(answer, lang), above and say(lang, "text-above", above=above), render_text(answer["section"], lang), "\n".join(below))
 
 
 def render_hit(row: Record) -> str:
@@ -14893,7 +15120,7 @@ def render_changed(row: Record) -> str:
 
 def render_compare(answer: Record, lang: str) -> str:
     head = "# " + say(lang, "text-compare", repo=answer["repo"], old=answer["from"], new=answer["to"], **answer["counts"])
-    parts = []
+    parts = [say(lang, "text-focus", focus=shorten(answer["focus"], 200))] if "focus" in answer else []
     for name in ("removed", "changed", "moved", "added"):
         if answer[name]:
             parts.append(f"## {name}: {len(answer[name])} of {answer['counts'][name]}\n" + "\n".join(map(render_changed, answer[name])))
@@ -14943,10 +15170,11 @@ LIBRARY_TOOLS = (
     Tool("refresh_index", "Import changes again", "Read again what has changed at its source since it was imported.", (OWN_REPO,),
          object_schema({"repos": listed({
              "repo": TEXT, "version": TEXT, "added": COUNT, "changed": COUNT, "removed": COUNT, "unchanged": COUNT, "skipped": COUNT,
-             "documents": listed({"path": TEXT, "change": TEXT}), "failed": listed({"origin": TEXT, "reason": TEXT})}, ("failed",))}),
+             "documents": listed({"path": TEXT, "change": TEXT}), "failed": listed({"origin": TEXT, "reason": TEXT})}, ("failed",)), "next": NEXT}, ("next",)),
          refresh_index, render_refresh, (False, False, True), True),
     Tool("delete_index", "Delete from the library", "Remove an entry, or one version of it, from the library.",
-         (REPO, Parameter("version", "string", "Exact version; default: all.", (0, 200))), object_schema({"deleted": listed({"repo": TEXT, "version": TEXT})}),
+         (REPO, Parameter("version", "string", "Exact version; default: all.", (0, 200))),
+         object_schema({"deleted": listed({"repo": TEXT, "version": TEXT}), "total": COUNT}),
          delete_index, render_deleted, (False, True, False)),
     Tool("verify_index", "Verify the library",
          "Check every stored section against its hash (store) and every document against its source where that is at hand (source).",
@@ -14954,7 +15182,8 @@ LIBRARY_TOOLS = (
          object_schema({"verified": FLAG, "repos": listed({
              "repo": TEXT, "version": TEXT, "verified": FLAG, "docs": COUNT, "sections": COUNT, "store": OBJECT,
              "source": OBJECT,
-             "faults": listed({"check": TEXT, "state": TEXT, "id": TEXT, "doc": TEXT}, ("id", "doc"))})}), verify_index, render_verified, is_slow=True),
+             "faults": listed({"check": TEXT, "state": TEXT, "id": TEXT, "doc": TEXT}, ("id", "doc"))}), "next": NEXT}, ("next",)),
+         verify_index, render_verified, is_slow=True),
     Tool("get_toc", "Table of contents", "List the sections of one version in order, as deep as fits; narrow it with doc.",
          (REPO, VERSION,
           Parameter("doc", "string", "One document, or a folder of them, as in 'path' before '#'; or '#' and a section id for what is below it.", (0, 1000)),
@@ -15221,7 +15450,7 @@ class Session:
         if method == "subscriptions/listen" and claim(message) is not None:
             self.listen(key, message)
         elif self.engine.may_wait(message):
-            self.start(key, lambda: self.respond(message, self.watch(key, message)))
+            self.start(key, lambda: self.respond(message, self.watch(message, self.is_running(key))))
         else:
             self.send(self.respond(message))
 
@@ -15241,16 +15470,21 @@ class Session:
             raise ProtocolError(INVALID_REQUEST, f"Invalid request: id must be an integer or a string of at most {MAX_ID_CHARS} characters")
         return "method" in message or not ("result" in message or "error" in message)
 
-    def watch(self, key: tuple[type, RequestId], message: Record) -> Watch:
-        """Sends how far the request that runs in this thread is, where its sender wants to know, and raises DocError once it is cancelled."""
+    def is_running(self, key: tuple[type, RequestId]) -> Callable[[], bool]:
+        """Tells whether the request that runs in this thread is not cancelled; its id may be in use by another one by then."""
         import threading
         thread = threading.current_thread()
-        meta = message["params"].get("_meta")
+        return lambda: self.in_flight.get(key) is thread
+
+    def watch(self, message: Record, is_wanted: Callable[[], bool]) -> Watch:
+        """Sends how far a request is, where its sender wants to know, and raises DocError once it is cancelled."""
+        params = message.get("params")
+        meta = params.get("_meta") if isinstance(params, dict) else None
         token = meta.get("progressToken") if isinstance(meta, dict) else None
         sent = [-1, 0.0]  # how far, and when
 
         def report(done: int, all: int) -> None:
-            if self.in_flight.get(key) is not thread:
+            if not is_wanted():
                 raise DocError("internal", "cancelled")
             if is_request_id(token) and done > sent[0] and time.monotonic() - sent[1] >= PROGRESS_SECONDS:
                 sent[:] = done, time.monotonic()
@@ -15266,6 +15500,7 @@ class Session:
 
     def respond_to_batch(self, messages: list[Any]) -> list[Record]:
         """2025-03-26 alone has batches: the responses to its requests as one array, empty where there are none."""
+        from functools import partial
         responses: list[Record] = []
         room = MAX_ANSWER_BYTES
         for message in messages:
@@ -15276,7 +15511,7 @@ class Session:
                     if message.get("method") == "initialize":
                         raise ProtocolError(INVALID_REQUEST, "Invalid request: initialize cannot be in a batch")
                     key = (type(message["id"]), message["id"])
-                    response = self.respond(message) if key in self.in_batch else {}
+                    response = self.respond(message, self.watch(message, partial(self.in_batch.__contains__, key))) if key in self.in_batch else {}
                     if key in self.in_batch:
                         responses.append(response)
                         room -= len(encode_message(response))

@@ -6,14 +6,12 @@ import io
 import json
 import os
 import random
-import re
 import shutil
 import socket
 import subprocess
 import sys
 import tarfile
 import tempfile
-import time
 import unittest
 import zipfile
 from unittest import mock
@@ -1080,38 +1078,6 @@ class Shell(Case):
             self.assertEqual((process.returncode, errors), (0, b""))
         self.assertEqual(set(self.verify(self.root)), {(f"lib{number}", "1") for number in range(4)})
         self.assertEqual(len(os.listdir(os.path.join(self.root, "volumes"))), 4)
-
-    def test_kill_at_any_moment_leaves_the_old_or_the_new(self):
-        source = make_folder(self)
-        texts = [{f"{name}.md": page(f"Page {name}", f"{word} words.\n\n" * 60) for name in range(25)} for word in ("Even", "Odd")]
-        arguments = [sys.executable, *FLAGS, program(), "--root", self.root, "index", "--as", "x@1"]
-        took = []
-        for text in texts:
-            put(source, text)
-            started = time.monotonic()
-            self.assertEqual(subprocess.run([*arguments, source], stdin=subprocess.DEVNULL, capture_output=True, env=clean_env(), timeout=60).returncode, 0)
-            took.append(time.monotonic() - started)
-        moments = random.Random(3)
-        killed = 0
-        states = []
-        for turn in range(20):
-            process = subprocess.Popen([*arguments, put(source, texts[turn % 2])], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                       stderr=subprocess.DEVNULL, env=clean_env())
-            try:
-                process.wait(moments.uniform(0.3, 1.1) * min(took))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                killed += 1
-            process.wait()
-            volumes = self.verify(self.root)
-            self.assertEqual(list(volumes), [("x", "1")])
-            words = {re.match(r"\w+", record["body"]).group() for record in volumes["x", "1"]["sections"]}
-            self.assertEqual((len(words), len(volumes["x", "1"]["documents"])), (1, 25), "neither the old nor the new volume")
-            states.append(*words)
-        self.assertGreater(killed, 0)
-        self.assertTrue(set(states) <= {"Even", "Odd"})
-        self.found(self.index(put(source, texts[0]), "--as", "x@1"))
-        self.assertEqual(len(os.listdir(os.path.join(self.root, "volumes"))), 1)
 
     def test_a_lock_that_stays_taken_is_said(self):
         self.found(self.index(put(make_folder(self), {"a.md": page("A")}), "--as", "x@1"))
