@@ -13962,14 +13962,64 @@ def origin_key(origin: Record) -> str:
     return key
 
 
-def import_source(source: str, repo: str, version: str, root: str, watch: Watch = do_nothing, settings: Settings | None = None) -> Record:
-    """Imports the collection at `source` into the library folder `root` as `repo` `version` ('' where they are to be guessed), beside what
-    that version holds from elsewhere. Returns the report.
+def is_url(source: str) -> bool:
+    return re.match("https?://", source, re.IGNORECASE) is not None
+
+
+class Opened:
+    """A collection for as long as its items are read: a crawl's pages are kept on disk until then, under a lock of the site's own. A context
+    manager; where the reading fails, they are kept for the next time."""
+
+    def __init__(self, collection: Collection, folder: str = "", lock: FileLock | None = None) -> None:
+        self.collection, self.folder, self.lock = collection, folder, lock
+
+    def __enter__(self) -> Opened:
+        return self
+
+    def __exit__(self, kind: object, *rest: object) -> None:
+        if self.lock is not None:
+            if kind is None:
+                forget_crawl(self.folder)
+            self.lock.__exit__()
+
+
+def open_origin(origin: Record, root: str, watch: Watch = do_nothing, options: Mapping[str, Any] = {}, stamps: Mapping[str, str] = {}) -> Opened:
+    """What an origin ({"path"}, {"url"} or {"url", "crawl"}) holds now. stamps: path -> stamp of what is known of it. Raises DocError.
+
+    options: allowPrivate and seconds, the limits of requests (see WEB_LIMITS).
+    """
+    if "url" not in origin:
+        return Opened(open_collection(origin["path"]))
+    limits = {name: options[name] for name in ("allowPrivate", "seconds", "pause") if name in options}
+    if "crawl" not in origin:
+        return Opened(open_url(origin["url"], limits, stamps, watch))
+    folder = crawl_folder(Library(root).root, origin["url"])
+    os.makedirs(os.path.dirname(folder), exist_ok=True)
+    lock = FileLock(folder + ".lock")
+    lock.__enter__()
+    try:
+        most = {name: origin["crawl"][key] for name, key in (("max_pages", "maxPages"), ("max_depth", "maxDepth"), ("max_bytes", "maxBytes"))
+                if key in origin["crawl"]}
+        return Opened(crawl_url(origin["url"], limits, stamps, watch, state_folder=folder, **most), folder, lock)
+    except BaseException:
+        lock.__exit__()
+        raise
+
+
+def import_source(source: str, repo: str, version: str, root: str, watch: Watch = do_nothing, options: Mapping[str, Any] = {}) -> Record:
+    """Imports what is at `source`, a path or URL, into the library folder `root` as `repo` `version` ('' where they are to be guessed), beside
+    what that version holds from elsewhere. options: as for open_origin; with `crawl` the whole site below the URL. Returns the report.
 
     Raises DocError validation where nothing in it is documentation: then the library stays as it is.
     """
     started = time.monotonic()
-    collection = open_collection(source)
+    origin = {"url": source, **({"crawl": options["crawl"]} if "crawl" in options else {})} if is_url(source) else {"path": source}
+    with open_origin(origin, root, watch, options) as opened:
+        return {**import_opened(opened, source, repo, version, root, watch), "seconds": round(time.monotonic() - started, 3)}
+
+
+def import_opened(opened: Opened, source: str, repo: str, version: str, root: str, watch: Watch) -> Record:
+    collection = opened.collection
     guessed_repo, guessed_version = guess_name(collection)
     repo, version = repo or guessed_repo, version or guessed_version
     for label in (repo, version):
@@ -13989,23 +14039,30 @@ def import_source(source: str, repo: str, version: str, root: str, watch: Watch 
 
     library.change(repo, version, merge)
     return {"repo": repo, "version": version, "root": library.root, **done.report, "documentsBeside": kept[0],
-            **({name: done.volume["documents"][0][member] for name, member in (("doc", "path"), ("title", "title"))} if done.report["documents"] == 1 else {}),
-            "seconds": round(time.monotonic() - started, 3)}
+            **({name: done.volume["documents"][0][member] for name, member in (("doc", "path"), ("title", "title"))} if done.report["documents"] == 1 else {})}
 
 
-def refresh_volume(root: str, repo: str, version: str, watch: Watch = do_nothing) -> Record:
+def refresh_volume(root: str, repo: str, version: str, watch: Watch = do_nothing, options: Mapping[str, Any] = {}) -> Record:
     """Reads anew what has changed at the origins of one version since it was imported. Returns {added, changed, removed: lists of
     documents' paths, unchanged, skipped: counts, failed: the origins that cannot be read now, whose documents stay}.
     """
     library = Library(root)
     report: Record = {"added": [], "changed": [], "removed": [], "unchanged": 0, "skipped": 0, "failed": []}
     for key in list(map(origin_key, records_of(library.current(repo, version), "origins"))):
-        while not refresh_origin(library, repo, version, key, watch, report):
+        while not refresh_origin(library, repo, version, key, watch, options, report):
             pass  # another process has written this version meanwhile, so it is read again
     return report
 
 
-def refresh_origin(library: Library, repo: str, version: str, key: str, watch: Watch, report: Record) -> bool:
+def merge_fresh(old: Record | None, known: Mapping[str, Any], done: Import, origin: Record, watch: Watch) -> Record:
+    """The volume with what was read anew of one origin. Raises DocError library-raced where its documents are no longer those that were `known`."""
+    watch(len(done.volume["documents"]), len(done.volume["documents"]))
+    if known_documents(old, origin_key(origin)) != known:
+        raise DocError("internal", "library-raced")
+    return merge_volume(old, done.volume, origin)
+
+
+def refresh_origin(library: Library, repo: str, version: str, key: str, watch: Watch, options: Mapping[str, Any], report: Record) -> bool:
     """Refreshes the documents of one origin, and adds to the report. Returns whether that is done, which it is not where another process has changed
     them while they were read."""
     volume = library.current(repo, version)
@@ -14015,30 +14072,22 @@ def refresh_origin(library: Library, repo: str, version: str, key: str, watch: W
     known = known_documents(volume, key)
     fresh = origin.get("importer") == __version__  # another one may read the same file differently
     trusted = known if fresh else {path: ({**document, "stamp": "", "sha256": ""}, records) for path, (document, records) in known.items()}
+    stamps = {path: document.get("stamp", "") for path, (document, _) in trusted.items()}
     try:
-        collection = open_origin(origin, {path: document.get("stamp", "") for path, (document, _) in trusted.items()})
-        done = import_collection(collection, watch, trusted)
-        if not done.report["documents"]:
-            raise DocError("validation", "refresh-nothing")
+        with open_origin(origin, library.root, watch, options, stamps) as opened:
+            done = import_collection(opened.collection, watch, trusted)
+            if not done.report["documents"]:
+                raise DocError("validation", "refresh-nothing")
+            if any(done.changes[name] for name in ("added", "changed", "removed")):
+                library.change(repo, version, lambda old: merge_fresh(old, known, done, origin, watch))
     except DocError as error:
-        if error.key == "cancelled":
+        if error.key == "library-raced":
+            return False
+        if error.key in ("cancelled", "library-write", "library-busy"):
             raise
         report["failed"].append({"origin": key, "reason": (error.key, error.values)})
         report["unchanged"] += len(known)
         return True
-    if any(done.changes[name] for name in ("added", "changed", "removed")):
-        def merge(old: Record | None) -> Record:
-            watch(len(collection.items), len(collection.items))
-            if known_documents(old, key) != known:
-                raise DocError("internal", "library-raced")
-            return merge_volume(old, done.volume, origin)
-
-        try:
-            library.change(repo, version, merge)
-        except DocError as error:
-            if error.key != "library-raced":
-                raise
-            return False
     for name in ("added", "changed", "removed"):
         report[name] += [origin.get("prefix", "") + path for path in done.changes[name]]
     report["unchanged"] += done.changes["unchanged"]
@@ -14061,11 +14110,6 @@ def known_documents(volume: Record | None, key: str) -> dict[str, tuple[Record, 
         if record.get("doc") in known and "id" in record and "path" in record:
             known[record["doc"]][1].append(move_section(record, prefix, ""))
     return {document["path"]: (document, records) for document, records in known.values() if document.get("sections") == len(records)}
-
-
-def open_origin(origin: Record, stamps: Mapping[str, str]) -> Collection:
-    """The collection that an origin names, as it is now. stamps: path -> stamp of what is known of it. Raises DocError."""
-    return open_collection(origin["path"])
 
 
 def summarise(documents: Sequence[Record]) -> str:
@@ -14906,7 +14950,7 @@ def refresh_index(catalog: Catalog, given: Record, watch: Watch) -> Record:
 def refresh_version(catalog: Catalog, root: str, repo: str, version: str, watch: Watch) -> Record:
     row: Record = {"repo": repo, "version": version, "added": 0, "changed": 0, "removed": 0, "unchanged": 0, "skipped": 0, "documents": []}
     try:
-        report = refresh_volume(root, repo, version, watch)
+        report = refresh_volume(root, repo, version, watch, web_options(catalog.settings))
     except DocError as error:
         if error.key in ("cancelled", "library-busy", "library-write"):
             raise
@@ -14996,10 +15040,14 @@ def delete_index(catalog: Catalog, given: Record, watch: Watch) -> Record:
     return {"deleted": some([{"repo": entry["id"], "version": version} for version in chosen], DEFAULT_CHARS - 200), "total": len(chosen)}
 
 
+def web_options(settings: Settings) -> Record:
+    return {"allowPrivate": settings.allowPrivate, "seconds": settings.timeoutMs / 1000}
+
+
 def index_url(catalog: Catalog, given: Record, watch: Watch) -> Record:
     """Imports one page, or what else a URL leads to."""
     root = find_root(catalog)
-    return import_answer(import_source(given["url"], given["repo"] or "", given["version"] or "", root, watch, catalog.settings))
+    return import_answer(import_source(given["url"], given["repo"] or "", given["version"] or "", root, watch, web_options(catalog.settings)))
 
 
 # The answers as Markdown.
@@ -15949,6 +15997,10 @@ COMMAND_OPTIONS = {
     "limit": ("N", "results at most", "limit"),
     "max-sections": ("N", "passages at most", "maxSections"),
     "max-chars": ("N", "length of the answer at most", "maxChars"),
+    "crawl": ("", "import the site below a URL, not the page alone", ""),
+    "max-pages": ("N", "pages of a crawl at most (default 500)", ""),
+    "max-depth": ("N", "links from the start of a crawl at most (default 8)", ""),
+    "max-bytes": ("N", "bytes of a crawl at most (default 67108864)", ""),
     "tree": ("", "sections inside each other", "tree"),
     "verify": ("", "recompute the hashes of what is read", "verify"),
     "host": ("ADDRESS", "address to listen on", ""),
@@ -15963,7 +16015,8 @@ COMMANDS = {
     "section": ("ID[@VERSION] SECTION…", 2, 51, ("json", "verify", "max-chars"), "read sections whole, by their ids"),
     "search": ("ID[@VERSION] QUERY…", 2, 99, ("json", "limit"), "find sections without their text"),
     "compare": ("ID FROM TO [FOCUS…]", 3, 99, ("json", "max-chars"), "what changed between two versions"),
-    "index": ("SOURCE…", 1, 99, ("json", "as"), "import folders, archives or files of documentation into the library (--root DIR)"),
+    "index": ("SOURCE…", 1, 99, ("json", "as", "crawl", "max-pages", "max-depth", "max-bytes"),
+              "import folders, archives, files or URLs of documentation into the library (--root DIR)"),
     "repos": ("", 0, 0, ("json",), "list what documentation there is"),
     "refresh": ("[ID]", 0, 1, ("json",), "import again what has changed at its source"),
     "verify": ("[ID]", 0, 1, ("json",), "hold what is stored against its hashes and its sources"),
@@ -16103,8 +16156,25 @@ def paint(text: str) -> str:
     return "\n".join(lines)
 
 
-def run_index(sources: Sequence[str], label: str, settings: Settings, as_json: bool) -> int:
+def read_crawl(options: Mapping[str, list[str]]) -> Record:
+    """The limits of a crawl as open_origin takes them, {} without one. Raises DocError config."""
+    limits: Record = {}
+    for option, name in (("max-pages", "maxPages"), ("max-depth", "maxDepth"), ("max-bytes", "maxBytes")):
+        for text in options.get(option, ())[-1:]:
+            if not re.fullmatch(r"[0-9]{1,12}", text) or (int(text) < 1 and option != "max-depth"):
+                raise usage_error(f"--{option} must be a whole number from {'0' if option == 'max-depth' else '1'}, not '{text}'")
+            if "crawl" not in options:
+                raise usage_error(f"--{option} is a limit of --crawl")
+            limits[name] = int(text)
+    return {"crawl": limits} if "crawl" in options else {}
+
+
+def run_index(sources: Sequence[str], label: str, settings: Settings, as_json: bool, options: Mapping[str, list[str]]) -> int:
     """The command `index`: imports each source into the library. Returns the exit code: nothing found where one of them gave nothing."""
+    how = {**web_options(settings), **read_crawl(options)}
+    local = [source for source in sources if "crawl" in how and not is_url(source)]
+    if local:
+        raise usage_error(f"--crawl is for URLs, and {local[0]} is none")
     if not settings.root:
         raise DocError("config", "usage", problem="index needs a library folder to write to: --root DIR")
     if label and len(sources) > 1:
@@ -16114,7 +16184,8 @@ def run_index(sources: Sequence[str], label: str, settings: Settings, as_json: b
     failed = False
     for source in sources:
         try:
-            report = import_source(os.path.expanduser(source), repo, version, settings.root, show_progress if sys.stderr.isatty() else do_nothing)
+            place = source if is_url(source) else os.path.expanduser(source)
+            report = import_source(place, repo, version, settings.root, show_progress if sys.stderr.isatty() else do_nothing, how)
         except DocError as error:
             failed = True
             reports.append({"source": source, "error": error.report(settings.lang)})
@@ -16163,7 +16234,7 @@ def run_command(command: str, operands: Sequence[str], options: Mapping[str, lis
     if command == "serve-index":
         return run_serve_index(operands, options, settings)
     if command == "index":
-        return run_index(operands, (options.get("as") or [""])[-1], settings, "json" in options)
+        return run_index(operands, (options.get("as") or [""])[-1], settings, "json" in options, options)
     catalog: Catalog = as_config(lambda: Catalog(settings))
     if command == "doctor":
         return run_doctor(catalog, settings, "json" in options)
