@@ -58,7 +58,6 @@ if TYPE_CHECKING:
 
     Record = dict[str, Any]
     RequestId = Union[str, int, None]
-    HtmlAttributes = list[tuple[str, Optional[str]]]
     HtmlClose = Optional[Callable[[], None]]
     Watch = Callable[[int, int], None]
 
@@ -2853,6 +2852,11 @@ class Page:
         self.path, self.charset, self.url, self.beside = path, charset, url, beside
 
 
+def is_printable(text: str) -> bool:
+    """Whether all of `text` but its line feeds and tabs is printable. No invisible character is, and this is told three times as fast as them."""
+    return text.replace("\n", "").replace("\t", "").isprintable()
+
+
 # ── html ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 # Where the main content of a page starts: (what the start tag names, in which attribute, which tags it may be), the first that is there wins.
@@ -2971,11 +2975,13 @@ HTML_SCOPE = {
 HTML_CLOSES = {
     "li": frozenset(("li",)), "dt": frozenset(("dt", "dd")), "dd": frozenset(("dt", "dd")),
     "tr": frozenset(("tr", "td", "th")), "td": frozenset(HTML_CELL_TAGS), "th": frozenset(HTML_CELL_TAGS)}
-HTML_INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]+")
+# Without a + behind the set: then the expression engine passes over what is not in it, instead of trying each place.
+HTML_INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]")
 HTML_LANGUAGE = re.compile(
     r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-text-|highlight-|brush:\s?|src-|sourceCode\s+)([A-Za-z0-9_+#.\-]{1,40})")
 HTML_LANGUAGES = {"default": "", "none": "", "python3": "python", "plaintext": "text", "guess": "", "html-basic": "html", "jsonc": "json"}
-HTML_MARKS = re.compile(r"\s*[¶§#🔗⚓◆\uf0c1]+$")
+HTML_MARK_SIGNS = "¶§#🔗⚓◆\uf0c1"
+HTML_MARKS = re.compile(rf"\s*[{HTML_MARK_SIGNS}]+$")
 HTML_KINDS = re.compile(
     r"\b(note|tip|warning|caution|important|danger|hint|attention|seealso|error|info|example|abstract|question|success|failure|bug|quote|remark|todo)\b")
 HTML_OPTION = re.compile(r"--?[A-Za-z0-9?#]|[a-z][A-Za-z0-9]*(?:\.[A-Za-z0-9<>*_-]+)+$")
@@ -3042,8 +3048,9 @@ def html_decode(data: bytes, header: str) -> str:
 
 # — mending —
 
-HTML_RAW = re.compile(r"<(?=script\b|style\b|textarea\b|title\b|iframe\b|xmp\b|noembed\b|noframes\b|plaintext\b)", re.IGNORECASE)
-HTML_RAW_END = re.compile(r"</(?:script|style|textarea|title|iframe|xmp|noembed|noframes)\b", re.IGNORECASE)
+# The set of first letters is looked at first: it turns most tags down, and faster than one word after the other does.
+HTML_RAW = re.compile(r"<(?=[stixnp])(?=script\b|style\b|textarea\b|title\b|iframe\b|xmp\b|noembed\b|noframes\b|plaintext\b)", re.IGNORECASE)
+HTML_RAW_END = re.compile(r"</(?=[stixn])(?:script|style|textarea|title|iframe|xmp|noembed|noframes)\b", re.IGNORECASE)
 HTML_SECTION = re.compile(r"<!\[(?:CDATA\[|[^\]>]{0,200}\](?=-->)|[^\]>]{0,200}\]>)?")
 
 
@@ -3052,7 +3059,10 @@ def html_mend(text: str) -> str:
 
     Each of them stands after the last of its closing marks, so one look at the end finds them all.
     """
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "\0" in text:
+        text = text.replace("\0", "")
     if "<![" in text:
         text = HTML_SECTION.sub(lambda found: "" if len(found[0]) > 3 else "&lt;![", text).replace("]]>", "")
     closed = text.rfind("-->") + 1
@@ -3064,7 +3074,7 @@ def html_mend(text: str) -> str:
     if HTML_RAW.search(text, last + 1):
         text = text[:last + 1] + HTML_RAW.sub("&lt;", text[last + 1:])
     ends = text.rfind(">") + 1
-    return text[:ends] + text[ends:].replace("<", "&lt;")
+    return text[:ends] + text[ends:].replace("<", "&lt;") if text.find("<", ends) >= 0 else text
 
 
 def html_squeeze(text: str) -> str:
@@ -3077,8 +3087,9 @@ def html_squeeze(text: str) -> str:
 
 def html_plain(text: str) -> str:
     """One line of plain text without invisible characters and the signs that stand behind headings."""
-    text = HTML_INVISIBLE.sub("", " ".join(text.replace("\0", " ").split()))
-    return HTML_MARKS.sub("", text).strip()
+    text = " ".join(text.replace("\0", " ").split())
+    text = text if is_printable(text) else HTML_INVISIBLE.sub("", text)
+    return HTML_MARKS.sub("", text).strip() if text[-1:] in HTML_MARK_SIGNS else text.strip()
 
 
 def html_fence(code: str, language: str) -> str:
@@ -3295,23 +3306,23 @@ class HtmlReader:
 
     # events
 
-    def start(self, tag: str, attrs: HtmlAttributes) -> None:
+    def start(self, tag: str, names: dict[str, str | None]) -> None:
         if self.skip:
             if tag == self.skip:
                 self.skip_depth += 1
             elif tag == "main" and self.skip not in HTML_OPAQUE:
                 self.skip = ""
             return
-        names = dict(attrs) if attrs else {}
-        classes = names.get("class") or ""
-        role = ""
-        if classes:
-            role = self.roles.get((tag, classes)) or self.role(tag, classes)
+        classes = role = ident = ""
+        if names:
+            classes = names.get("class") or ""
+            if classes:
+                role = self.roles.get((tag, classes)) or self.role(tag, classes)
+            ident = names.get("id") or (tag == "a" and names.get("name")) or ""
         if self.code is not None:
             self.start_in_code(tag, names, role)
             return
-        ident = names.get("id") or (tag == "a" and names.get("name")) or ""
-        if self.leaves_out(tag, names, role):
+        if (names or tag in HTML_SKIP_TAGS) and self.leaves_out(tag, names, role):
             if tag not in HTML_VOID:
                 self.skip, self.skip_depth = tag, 1
             return
@@ -3511,7 +3522,7 @@ class HtmlReader:
             box.blocks.append(text)
 
     def emit(self, text: str) -> None:
-        text = HTML_INVISIBLE.sub("", text).strip("\n")
+        text = (text if is_printable(text) else HTML_INVISIBLE.sub("", text)).strip("\n")
         if text:
             self.length += len(text)
             self.blocks.append(Block("body", text))
@@ -4375,6 +4386,8 @@ HTML_ROLE_STARTS: dict[str, HtmlStart] = {
 
 
 HTML_TAG = re.compile(r"<([a-zA-Z][\w-]*)[^<>]{0,2000}")
+# The start tags among which one of HTML_MAIN may be. (The set of first letters is quicker than the words.)
+HTML_MAIN_TAGS = re.compile(r"<(?=[abdmst])(?:(?:article|body|div|section|td)\s[^<>]{0,2000}|main(?:\s[^<>]{0,2000})?)", re.IGNORECASE)
 
 
 def html_number(value: str | None, least: int, most: int) -> int:
@@ -4402,7 +4415,10 @@ HTML_WHOLE = re.compile(r"<meta\s[^<>]{0,200}?\b(?:DocBook|AsciiDoc|Asciidoctor|
 
 def html_main(text: str) -> int:
     """Where the start tag of the main content stands, or -1."""
+    candidates = " ".join(HTML_MAIN_TAGS.findall(text))
     for value, attribute, tags in HTML_MAIN:
+        if value not in candidates:
+            continue
         word = re.escape(value.strip('"'))
         said = re.compile(rf"""\s{attribute}\s*=\s*(?:["'][^"']*(?<![\w-]){word}(?![\w-])|{word}(?![\w-]))""") if attribute else None
         at = -1
@@ -4464,11 +4480,96 @@ def html_title(text: str, blocks: list[Block]) -> str:
     return first if first and (not title or first in title) else title
 
 
+HTML_ATTRIBUTES = r"""(?:[ \n\t]+[a-zA-Z_:][\w:.-]*(?:=[!#-&(-;?-_a-~]+(?=[ \n\t>]|\Z)|(?:="[^"]*"|='[^']*')?(?=[ \n\t/>]|\Z)))*"""
+HTML_ATTRIBUTE = re.compile(r"""([a-zA-Z_:][\w:.-]*)(?:=("[^"]*"|'[^']*'|[^ \n\t"']+))?""", re.ASCII)
+# A tag and the text behind it; what the tag is, if it is written plainly; text that no tag stands before.
+HTML_TOKEN = re.compile(r"<([^<>]+)>([^<]*)")
+HTML_PLAIN_TAG = re.compile(rf"(/?)([a-zA-Z][a-zA-Z0-9-]*)({HTML_ATTRIBUTES})[ \n\t]*(/?)", re.ASCII)
+HTML_NO_TAG = re.compile(r"(?:<(?![a-zA-Z/!?])|[^<])[^<]*")
+# What ends where it seems to: other tags, comments without -- (where one with -- ends depends on html.parser's version), declarations.
+HTML_PIECE = re.compile(
+    rf"<(?:([a-zA-Z][a-zA-Z0-9-]*){HTML_ATTRIBUTES}[ \n\t]*/?>|/[a-zA-Z][^<>\"']*>|!--(?!-?>)[^-]*(?:-[^-]+)*-->|!doctype[^<>]*>|\?[^<>]*>)",
+    re.ASCII | re.IGNORECASE)
+# Elements whose text is no markup, and what in it would end it elsewhere in another version of html.parser ('': even nothing).
+HTML_RAW_TEXTS = {"script": "<!--", "style": "<!--", "title": "<", "textarea": "<", **dict.fromkeys(("iframe", "xmp", "noembed", "noframes", "plaintext"), "")}
+HTML_KNOWN = 4096       # different tags that are remembered
+
+
+def html_tag(said: str) -> tuple[str, str, dict[str, str | None]] | None:
+    """('start', 'end' or 'empty', name, attributes) of a tag that is written plainly and followed by markup, else None."""
+    found = HTML_PLAIN_TAG.fullmatch(said)
+    if found is None or "&" in said or (found[1] and (found[3] or found[4])) or (not found[1] and found[2].lower() in HTML_RAW_TEXTS):
+        return None
+    names = {name.lower(): None if not value else value[1:-1] if value[0] in "\"'" else value for name, value in HTML_ATTRIBUTE.findall(found[3])}
+    return "end" if found[1] else "empty" if found[4] else "start", found[2].lower(), names
+
+
+def html_piece_end(text: str, at: int) -> int:
+    """Where a tag (of an element whose text is no markup, the whole element), comment or declaration ends; -1 where that cannot be told."""
+    found = HTML_PIECE.match(text, at)
+    if found is None:
+        return -1
+    name = (found[1] or "").lower()
+    if name not in HTML_RAW_TEXTS:
+        return found.end()
+    close = re.compile(rf"</\s*{name}", re.IGNORECASE).search(text, found.end())
+    if close is None or text.find(HTML_RAW_TEXTS[name], found.end(), close.start()) >= 0 or not text.startswith(f"</{name}>", close.start()):
+        return -1
+    return close.start() + len(f"</{name}>")
+
+
+def html_feed(text: str, at: int, reader: HtmlReader) -> None:
+    """Gives the reader the tags and texts of a page from `at` on: the same as html.parser does, in a fraction of the time.
+
+    Tags that are written plainly are read here, each spelling once. html.parser gets what is not, piece by piece, and all of the rest from
+    where on it cannot be told what a piece is.
+    """
+    from html import unescape
+    from html.parser import HTMLParser
+    start, end, add_text = reader.start, reader.end, reader.text
+    parser = HTMLParser(convert_charrefs=True)
+    # Line numbers (updatepos) are not asked for and cost a tenth of the time.
+    vars(parser).update(handle_starttag=lambda name, attributes: start(name, dict(attributes)), handle_endtag=end, handle_data=add_text,
+                        updatepos=lambda start, end: end)
+    known: dict[str, tuple[str, str, dict[str, str | None]]] = {}
+    while at < len(text):
+        found = HTML_TOKEN.match(text, at)
+        tag = None
+        if found is not None:
+            said, data = found.groups()
+            tag = known.get(said)
+            if tag is None:
+                tag = html_tag(said)
+                if tag is not None and len(known) < HTML_KNOWN:
+                    known[said] = tag
+        if found is None or tag is None:
+            found = HTML_NO_TAG.match(text, at)
+            if found is not None:
+                add_text(unescape(found[0]))
+                at = found.end()
+                continue
+            behind = html_piece_end(text, at)
+            if behind < 0:
+                break
+            parser.feed(text[at:behind])
+            at = behind
+            continue
+        kind, name, names = tag
+        if kind != "end":
+            start(name, names)
+        if kind != "start":
+            end(name)
+        if data:
+            add_text(unescape(data) if "&" in data else data)
+        at = found.end()
+    parser.feed(text[at:])
+    parser.close()
+
+
 def html_read(text: str, page: Page, start: int, trusting: bool) -> HtmlReader:
     """One pass over `text` from `start`, that of the main element, or over all of it where that is -1.
 
     Not trusting: nothing is left out but scripts and styles."""
-    from html.parser import HTMLParser
     base = page.url
     found = re.search(r"""<base\b[^>]{0,200}?href\s*=\s*["']([^"'<>]{1,500})""", text[:50000], re.IGNORECASE) if base else None
     if found:
@@ -4480,12 +4581,8 @@ def html_read(text: str, page: Page, start: int, trusting: bool) -> HtmlReader:
     reader.stop = start >= 0
     head = text[:4000].lower()
     reader.roles.update({(tag, name): role for sign, tag, name, role in HTML_WRITERS if sign in head})
-    parser = HTMLParser(convert_charrefs=True)
-    # The reader's methods are the handlers, without a call in between; line numbers (updatepos) are not asked for and cost a tenth of the time.
-    vars(parser).update(handle_starttag=reader.start, handle_endtag=reader.end, handle_data=reader.text, updatepos=lambda start, end: end)
     try:
-        parser.feed(text[start:] if start > 0 else text)
-        parser.close()
+        html_feed(text, max(start, 0), reader)
     except HtmlDone:
         pass
     reader.finish()
@@ -4563,7 +4660,7 @@ def read_html(data: bytes, page: Page) -> Document:
 
 # Nothing that cannot be seen comes in: controls, zero-width characters, bidi controls, the tag characters.
 MARKDOWN_INVISIBLE = ("[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-                      "\U000e0000-\U000e007f]+")
+                      "\U000e0000-\U000e007f]")
 MARKDOWN_BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
 # A tag of HTML or JSX. Its attributes are runs without quotes and braces between quoted texts and braces (four deep), so that there is
@@ -4573,9 +4670,10 @@ for _ in range(3):
     MARKDOWN_BRACES = r"\{[^{}]*(?:" + MARKDOWN_BRACES + r"[^{}]*)*\}"
 MARKDOWN_TAG = (r"<(/?)([A-Za-z][\w:.-]*)(?=[\s/>])([^'\"<>{}]*(?:(?:\"[^\"]*\"|'[^']*'|" + MARKDOWN_BRACES + r")[^'\"<>{}]*)*)>")
 MARKDOWN_ATTRIBUTE = r"([\w:@.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|\{\s*[\"'`]([^\"'`{}]*)[\"'`]\s*\}|([^\s\"'{}<>=]+))"
-# Where the inline reader stops; what lies between is copied.
-MARKDOWN_TOKEN = (r"\\[!-/:-@\[-`{-~]|`+|<!--|<[a-z][a-z0-9+.-]{1,31}:[^\s<>]*>|" + MARKDOWN_TAG.replace("(", "(?:", 1).replace("([A-Za-z]", "(?:[A-Za-z]", 1)
-                  .replace("([^'", "(?:[^'", 1) + r"|!?\[|\]|\{/\*")
+# Where the inline reader stops; what lies between is copied. Each branch begins with a plain sign: then the expression engine passes over what
+# begins with none of them without trying one branch after the other.
+MARKDOWN_TOKEN = (r"\\[!-/:-@\[-`{-~]|``*|<!--|<[a-z][a-z0-9+.-]{1,31}:[^\s<>]*>|" + MARKDOWN_TAG.replace("(", "(?:", 1).replace("([A-Za-z]", "(?:[A-Za-z]", 1)
+                  .replace("([^'", "(?:[^'", 1) + r"|!\[|\[|\]|\{/\*")
 MARKDOWN_TARGET = (r"\(\s*(<[^<>\n]*>|[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*)(\s+(?:\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\)))?\s*\)")
 MARKDOWN_DEFINITION = (r" {0,3}\[(?!\^)((?:[^\[\]\\]|\\.){1,300})\]:[ \t]*(<[^<>]*>|[^\s<]\S*)"
                        r"([ \t]+(?:\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\)))?[ \t]*$")
@@ -4597,6 +4695,7 @@ MARKDOWN_INLINE_TAGS = frozenset(
     "nobr object output picture progress q rp rt ruby s samp select small source span strike strong sub sup svg textarea time tt u var "
     "video wbr".split())
 MARKDOWN_HIDDEN_TAGS = frozenset(("script", "style", "svg", "template"))
+MARKDOWN_HTML_BLOCK = rf" {{0,3}}<(?:/?(?:{'|'.join(sorted(MARKDOWN_BLOCK_TAGS | MARKDOWN_HIDDEN_TAGS))})(?=[\s/>]|$)|!--|\?|![A-Za-z\[])"
 # In MDX these wrap Markdown when they stand alone on a line.
 MARKDOWN_WRAPPERS = frozenset("article aside center div figure main section span".split())
 # tag -> what its opening and its closing become; other known tags become nothing.
@@ -4616,6 +4715,7 @@ MARKDOWN_OPEN_BRACKETS = 32  # a bracket below so many open ones is text: joinin
 MARKDOWN_TAG_LINES = 60  # of one component's tag
 MARKDOWN_REST = 4000  # characters behind a component's tag that are read as a line again; a longer one is one paragraph
 MARKDOWN_INCLUDES = 100
+MARKDOWN_KNOWN = 4096  # different tags that are remembered
 
 
 def markdown_decode(data: bytes, charset: str) -> str:
@@ -4650,8 +4750,10 @@ def markdown_unescape(text: str) -> str:
 def markdown_attributes(text: str) -> dict[str, str]:
     """The attributes with a text value in the inside of a tag; names in lower case, the first of a name wins."""
     found: dict[str, str] = {}
-    for match in re.finditer(MARKDOWN_ATTRIBUTE, text):
-        found.setdefault(match.group(1).lower(), markdown_unescape(next(filter(None, match.groups()[1:]), "")))
+    if "=" not in text:
+        return found
+    for name, *values in re.findall(MARKDOWN_ATTRIBUTE, text):  # one of the values at most is not empty
+        found.setdefault(name.lower(), markdown_unescape("".join(values)))
     return found
 
 
@@ -4677,11 +4779,23 @@ def markdown_slug(text: str) -> str:
     if text.isascii():
         return re.sub(r"[^\w -]", "", text).replace(" ", "-")
     from unicodedata import category
-    return "".join(sign for sign in text if sign in " -" or category(sign)[0] in "LM" or category(sign) in ("Nd", "Nl", "Pc")).replace(" ", "-")
+    kept = [sign for sign in text if sign.isalpha() or sign in " -" or category(sign) in ("Mn", "Mc", "Me", "Nd", "Nl", "Pc")]
+    return "".join(kept).replace(" ", "-")
 
 
 def markdown_is_wordy(text: str) -> bool:
-    return re.search(r"[^\W_]", text) is not None
+    return any(map(str.isalnum, text))
+
+
+class MarkdownTag:
+    """An HTML or JSX tag in running text. name: in lower case. empty: it ends itself. component: it may be one of JSX. known: HTML has it."""
+
+    __slots__ = ("attributes", "closing", "component", "empty", "known", "name")
+
+    def __init__(self, slash: str, name: str, inside: str, component: bool) -> None:
+        self.name, self.closing, self.empty, self.component = name.lower(), bool(slash), inside.rstrip().endswith("/"), component
+        self.known = name in (self.name, name.upper()) and (self.name in MARKDOWN_INLINE_TAGS or self.name in MARKDOWN_BLOCK_TAGS)
+        self.attributes = markdown_attributes(inside)
 
 
 class MarkdownContext:
@@ -4694,6 +4808,7 @@ class MarkdownContext:
         self.mdx = page.path.lower().endswith(".mdx")
         self.references: dict[str, tuple[str, str]] = {}
         self.slugs: dict[str, int] = {}
+        self.tags: dict[str, MarkdownTag] = {}
         self.anchors: list[str] = []  # ids of elements seen since the last heading or text
         self.paired = frozenset(re.findall(r"</([A-Z][\w.]*)", text))
         self.title = ""
@@ -4721,6 +4836,17 @@ class MarkdownContext:
     def is_component(self, name: str, inside: str) -> bool:
         """Whether <Name …> is a component and not a type parameter or a placeholder."""
         return name[:1].isupper() and (self.mdx or name in self.paired or "=" in inside or inside.rstrip().endswith("/"))
+
+    def read_tag(self, text: str, start: int, end: int) -> MarkdownTag | None:
+        """The tag at `start`, None where there is none; it is remembered where it ends at `end`, as the inline reader sees it."""
+        match = self.tag(text, start)
+        if match is None:
+            return None
+        slash, name, inside = match.groups()
+        tag = MarkdownTag(slash, name, inside, self.is_component(name, inside))
+        if match.end() == end and len(self.tags) < MARKDOWN_KNOWN:
+            self.tags[match.group()] = tag
+        return tag
 
     def define(self, lines: list[str]) -> None:
         """Collects the reference definitions; of equal labels the first counts."""
@@ -4816,21 +4942,18 @@ class MarkdownInline:
             close = text.find("-->", end) if self.comments else -1
             self.comments = close >= 0
             return self.copy(start, end) if close < 0 else close + 3
-        match = self.context.tag(text, start)
-        if match is None:  # an autolink
+        tag = self.context.tags.get(text[start:end]) or self.context.read_tag(text, start, end)
+        if tag is None:  # an autolink
             return self.copy(start, end)
-        slash, name, inside = match.groups()
-        lower = name.lower()
-        if self.context.is_component(name, inside) and not (start and text[start - 1].isalnum()):
-            if inside.rstrip().endswith("/") and not self.plain:
-                attributes = markdown_attributes(inside)
-                self.out.append(next((attributes[key] for key in MARKDOWN_LABELS if attributes.get(key)), ""))
-        elif (name != lower and name != name.upper()) or not (lower in MARKDOWN_INLINE_TAGS or lower in MARKDOWN_BLOCK_TAGS):
+        if tag.component and not (start and text[start - 1].isalnum()):
+            if tag.empty and not self.plain:
+                self.out.append(next((tag.attributes[key] for key in MARKDOWN_LABELS if tag.attributes.get(key)), ""))
+        elif not tag.known:
             return self.copy(start, end)
-        elif slash:
-            self.close_tag(lower, start, end)
+        elif tag.closing:
+            self.close_tag(tag.name, start, end)
         else:
-            self.open_tag(lower, markdown_attributes(inside), inside.rstrip().endswith("/"), start, end)
+            self.open_tag(tag.name, tag.attributes, tag.empty, start, end)
         return end
 
     def open_tag(self, name: str, attributes: dict[str, str], empty: bool, start: int, end: int) -> None:
@@ -4857,7 +4980,9 @@ class MarkdownInline:
             elif name in MARKDOWN_MARKS:
                 self.out.append(MARKDOWN_MARKS[name][1])
             return
-        at = next((at for at in range(len(self.open) - 1, -1, -1) if self.open[at][0] == kind), -1)
+        at = len(self.open) - 1
+        while at >= 0 and self.open[at][0] != kind:
+            at -= 1
         if at < 0:
             return
         _, piece, _, target = self.open[at]
@@ -4924,7 +5049,7 @@ class MarkdownInline:
             target = f"<{bare}>" if re.search(r"[\s()]", bare) else bare
         else:
             target = self.context.absolute(target)
-            target = f"<{target}>" if re.search(r"\s", target) else target
+            target = f"<{target}>" if len(target.split(None, 1)) > 1 or target != target.strip() else target
         if only_images:
             alt = " ".join(re.sub("[\x01-\x04]", " ", content).split())
             self.out.append(f"\x03[{alt}]({target})\x04" if alt else "\x03\x04")
@@ -4989,11 +5114,15 @@ def markdown_emphasis(text: str) -> str:
 def markdown_heading(raw: str, context: MarkdownContext) -> tuple[str, str]:
     """(the heading as plain text, the text GitHub makes the anchor from: the same without images)."""
     text = MarkdownInline(raw, context, plain=True).read()
-    bare = re.sub("\x03[^\x04]*\x04", "", text)
-    bare = re.sub("\x01[^\x02]*\x02", "", bare)
-    slugged = markdown_emphasis(bare).strip()
-    shown = bare if markdown_is_wordy(slugged) or not markdown_is_wordy(text) else re.sub("[\x01-\x04]", "", text)
-    return " ".join(re.sub(r"\s[¶§⬆↑🔗]+\s*$", "", markdown_emphasis(shown)).split()), slugged
+    shown = slugged = markdown_emphasis(text)
+    if "\x01" in text or "\x03" in text:
+        bare = re.sub("\x01[^\x02]*\x02", "", re.sub("\x03[^\x04]*\x04", "", text))
+        shown = slugged = markdown_emphasis(bare)
+        if not markdown_is_wordy(slugged) and markdown_is_wordy(text):
+            shown = markdown_emphasis(re.sub("[\x01-\x04]", "", text))
+    if not shown.isascii():
+        shown = re.sub(r"\s[¶§⬆↑🔗]+\s*$", "", shown)
+    return " ".join(shown.split()), slugged.strip()
 
 
 # — blocks —
@@ -5018,8 +5147,7 @@ class MarkdownReader:
         self.fence, self.item = re.compile(MARKDOWN_FENCE).match, re.compile(MARKDOWN_ITEM).match
         self.rule = re.compile(MARKDOWN_RULE).match
         self.tag = context.tag
-        names = "|".join(sorted(MARKDOWN_BLOCK_TAGS | MARKDOWN_HIDDEN_TAGS))
-        self.html = re.compile(rf" {{0,3}}<(?:/?(?:{names})(?=[\s/>]|$)|!--|\?|![A-Za-z\[])", re.IGNORECASE).match
+        self.html = re.compile(MARKDOWN_HTML_BLOCK, re.IGNORECASE).match
         self.breaks = re.compile(
             r" {0,3}(?:#{1,6}(?:[ \t]|$)|`{3,}[^`]*$|~{3,}|>|[-+*] +\S|1[.)] +\S|(?:\*[ \t]*){3,}$|(?:-[ \t]*){3,}$|(?:_[ \t]*){3,}$|:::)").match
 
@@ -5077,6 +5205,8 @@ class MarkdownReader:
         if key in self.absent:
             return -1
         for number in range(at, len(self.lines)):
+            if mark not in self.lines[number]:
+                continue
             line = self.lines[number].strip()
             if line.startswith(mark) and not line.strip(mark[0]):
                 return number
@@ -5124,7 +5254,7 @@ class MarkdownReader:
     def heading(self, level: int, raw: str, id: str = "") -> None:
         context = self.context
         context.anchors = []
-        given = re.search(r"[ \t]*\{(?::[ \t]*|/\*[ \t]*)?#([^\s{}*]+)[^{}]*\}[ \t]*$", raw)
+        given = "{" in raw and re.search(r"[ \t]*\{(?::[ \t]*|/\*[ \t]*)?#([^\s{}*]+)[^{}]*\}[ \t]*$", raw)
         if given:
             raw, id = raw[:given.start()], given.group(1)
         text, slugged = markdown_heading(raw, context)
@@ -11444,6 +11574,8 @@ SECRET_NAMES = frozenset((".env", ".netrc", ".pypirc", ".npmrc", ".htpasswd", "i
 # A key with its content; documentation shows the frame alone, or the vendor's own example.
 SECRET_TEXT = re.compile(
     rb"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----\s+[A-Za-z0-9+/=]{40}|\bAKIA(?![0-9A-Z]{9}EXAMPLE)[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36}\b")
+# One of these is in every file that the expression fits; looking for them takes a tenth of its time.
+SECRET_HINTS = (b"PRIVATE KEY", b"AKIA", b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_")
 
 
 class Item:
@@ -12312,13 +12444,17 @@ def anchors_around(text: str, known: Mapping[str, Any]) -> dict[str, tuple[str, 
 SECTION_CHARS = 6000
 # Zero-width and bidirectional controls, tag characters, and C0 and C1 controls but line feed and tab: invisible text has no place in
 # documentation.
-INVISIBLE = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160), 0xAD, *range(0x200B, 0x2010), *range(0x202A, 0x202F),
-                           *range(0x2060, 0x2070), 0xFEFF, *range(0xE0000, 0xE0080)))
-# Text that addresses a model instead of a reader. It is counted and marked, never hidden and never followed.
+INVISIBLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]")
+# Text that addresses a model instead of a reader. It is counted and marked, never hidden and never followed. No full stop is in what it fits.
 ADDRESSES_MODEL = re.compile(
     r"\b(?:ignore|disregard|forget)\b[^.]{0,40}\b(?:previous|prior|above|earlier)\b[^.]{0,20}\b(?:instructions?|prompts?|messages?)\b"
     r"|\byou are now\b[^.]{0,40}\b(?:assistant|agent|model)\b|\bdo not (?:tell|inform|mention)\b[^.]{0,20}\bthe user\b|<\|?(?:im_start|system)\|?>",
     re.IGNORECASE)
+# A text that the expression fits has, casefolded, one of the first and one of the others: to look for them takes a tenth of its time. None has an
+# i, since the expression takes the Turkish ones for it and casefolding does not.
+ADDRESSES_MODEL_HINTS = {
+    **dict.fromkeys(("gnore", "sregard", "forget"), ("nstruct", "prompt", "message")), "do not ": ("the user",),
+    **dict.fromkeys(("you are now", "m_start", "<system", "<|system"), ("",))}
 
 
 class SectionMaker:
@@ -12353,7 +12489,7 @@ class SectionMaker:
         bodies: dict[str, list[str]] = {}
         for block in blocks:
             if block.kind == "body":
-                text = block.text.translate(INVISIBLE).strip("\n")
+                text = visible(block.text).strip("\n")
                 if text.strip():
                     bodies[open_sections[-1][1]["id"]].append(text)
                 continue
@@ -12399,14 +12535,27 @@ class SectionMaker:
                 made.append(more)
         for record in made:
             record["sha256"] = sha256_hex(record["body"].encode("utf-8", "surrogatepass"))
-            if ADDRESSES_MODEL.search(record["heading"]) or ADDRESSES_MODEL.search(record["body"]):
+            if addresses_model(record["heading"]) or addresses_model(record["body"]):
                 record["addressesModel"] = True
         self.records[first:] = made
 
 
 def clean_line(text: str) -> str:
     """`text` on one line without invisible characters."""
-    return " ".join(text.translate(INVISIBLE).split())
+    return " ".join(visible(text).split())
+
+
+def visible(text: str) -> str:
+    return text if is_printable(text) else INVISIBLE.sub("", text)
+
+
+def addresses_model(text: str) -> bool:
+    return may_address_model(text) and any(ADDRESSES_MODEL.search(part) for part in text.split(".") if may_address_model(part))
+
+
+def may_address_model(text: str) -> bool:
+    folded = text.casefold()
+    return any(hint in folded and any(other in folded for other in others) for hint, others in ADDRESSES_MODEL_HINTS.items())
 
 
 def cut_parts(blocks: Sequence[str], most: int) -> list[str]:
@@ -12441,7 +12590,7 @@ def read_item(item: Item, by_path: Mapping[str, Item], known: str) -> Reading:
             return Reading("", digest, len(data))
         name = item.format or detect_format(data, item.path)
         reason = ("a list of pages" if item.path.lower().endswith(("search.html", "search.htm")) and SEARCH_PAGE.search(data) else
-                  "a secret by its content" if SECRET_TEXT.search(data) else "no documentation in it that we read" if name is None else
+                  "a secret by its content" if holds_secret(data) else "no documentation in it that we read" if name is None else
                   "empty" if not data.strip(b"\xef\xbb\xbf\0 \t\r\n") else "")
         if reason or name is None:
             return Reading(reason, digest, len(data))
@@ -12722,6 +12871,10 @@ class PageNames:
         except Exception:  # it vanished since it was read
             return {}
         return {**{unquote(anchor): where for anchor, where in found.items() if "%" in anchor}, **found}
+
+
+def holds_secret(data: bytes) -> bool:
+    return any(hint in data for hint in SECRET_HINTS) and SECRET_TEXT.search(data) is not None
 
 
 def read_beside(by_path: Mapping[str, Item], path: str, other: str) -> bytes | None:

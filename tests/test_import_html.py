@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import tempfile
 import time
 import unittest
 import zlib
+from html.parser import HTMLParser
 
 from support import ROOT, doctrove
 
@@ -302,6 +304,57 @@ class BadMarkup(unittest.TestCase):
                     if block.kind == "entry":
                         self.assertEqual(block.level, depth)
                 self.assertEqual(depth, 0)
+
+
+class Events:
+    """What the reader is given: tags with their attributes, and the text between them as one."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[object, ...]] = []
+
+    def start(self, name: str, names: dict[str, str | None]) -> None:
+        self.seen.append(("start", name, *names.items()))
+
+    def end(self, name: str) -> None:
+        self.seen.append(("end", name))
+
+    def text(self, data: str) -> None:
+        before = self.seen.pop()[1] if self.seen and self.seen[-1][0] == "text" else ""
+        self.seen.append(("text", f"{before}{data}"))
+
+
+# Pieces of markup, well-formed and not, one a line: the page's pieces are drawn from them.
+PIECES = """\
+<p>|</p>|<br/>|<br />|<P CLASS="a">|</P>|<p\tid="a" >|<svg/>|<x-y z:w="v">|<x:y>|</x:y>|<p a a=1 A=2>|<\u212a>|<1>|<p\x0bq>|<p\xa0q>|<p a=\xa0>
+<a href="x">|<a href='x'>|<a href=x>|<a href=x/y>|<a href=x/>|<a href="x"/>|<a href="">|<a href=>|<input disabled>|<a b = c>|<a b==c>|<a/b>|<a b/c>
+<a b="1>2">|<a b="<i>">|<a b='"'>|<a b=c'd>|<a "b">|<a b="c"d="e">|<a b="|<a b='|">|'>|<a b="&amp;">|<a b="&copy=1">|<a b=&lt>|</p >|</p x>|</ p>|</>
+text|a & b|&lt|&lt;|&am|&#39;|&#|<|< b|>|-|--|-->|<!-- c -->|<!-- c -- d -->|<!-->|<!--->|<!--c--!>|<!c>|<!doctype html>|<?xml version="1"?>|<!doctype a [<!b>]>
+<script>|</script>|</SCRIPT>|</ script>|<script src=x>|<script src="?a&b">|<script/>|<style>|</style>|<title>|</title>
+<TITLE>|<textarea>|</textarea>|<iframe>|</iframe>
+""".replace("\n", "|").split("|")
+
+
+class Tags(unittest.TestCase):
+    def test_every_tag_that_may_be_the_main_element_is_looked_at(self) -> None:
+        for value, _, tags in doctrove.HTML_MAIN:
+            for tag in tags:
+                with self.subTest(value, tag=tag):
+                    self.assertTrue(doctrove.HTML_MAIN_TAGS.match(f"<{tag} class=a>"))
+
+    def test_tags_and_texts_are_those_of_html_parser(self) -> None:
+        rng = random.Random(5)
+        for _ in range(8000):
+            text = doctrove.html_mend("".join(rng.choices(PIECES, k=rng.randrange(1, 8))))
+            ours, theirs = Events(), Events()
+            parser = HTMLParser(convert_charrefs=True)
+            vars(parser).update(handle_starttag=lambda name, pairs, to=theirs: to.start(name, dict(pairs)), handle_endtag=theirs.end, handle_data=theirs.text)
+            try:
+                parser.feed(text)
+                parser.close()
+            except AssertionError:
+                continue        # some versions raise it at nonsense in declarations
+            doctrove.html_feed(text, 0, ours)
+            self.assertEqual(ours.seen, theirs.seen, text)
 
 
 class RealSites(unittest.TestCase):
