@@ -13926,20 +13926,17 @@ class Library:
             return None
 
     def put_volume(self, entry: Record, version: str, volume: Record) -> None:
-        data = json.dumps(volume, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
-        digest = sha256_hex(data)
-        href = f"volumes/{file_name(entry['id'])}-{file_name(version)}-{digest[:12]}.json"
-        write_atomically(os.path.join(self.root, *href.split("/")), data)
+        written = write_atomically(os.path.join(self.root, "volumes"), f"{file_name(entry['id'])}-{file_name(version)}-{{}}.json", encode_volume(volume))
         if version not in entry["versions"]:
             entry["versions"] = newest_first([*entry["versions"], version])
-        entry["volumes"][version] = {"href": href, "sha256": digest, "bytes": len(data), "sections": len(volume["sections"]),
-                                     "documents": len(volume.get("documents", ())), "summary": volume.get("summary", "")}
+        entry["volumes"][version] = {"href": f"volumes/{written['name']}", "sha256": written["sha256"], "bytes": written["bytes"],
+                                     "sections": len(volume["sections"]), "documents": len(volume.get("documents", ())), "summary": volume.get("summary", "")}
 
     def write_index(self, index: Record) -> None:
         """Replaces the index and then removes the volumes that it does not name, and what a kill left half-written: files named as only we
         name them. Only under the lock."""
         index["updatedAt"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        write_atomically(os.path.join(self.root, "index.json"), json.dumps(index, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace"))
+        write_atomically(self.root, "index.json", [json.dumps(index, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")])
         named = {volume["href"] for entry in index["entries"] for volume in entry["volumes"].values() if "href" in volume}
         for folder, pattern in ((self.root, r"index\.json\.[0-9]+\.tmp"), (os.path.join(self.root, "volumes"), r".+-[0-9a-f]{12}\.json(\.[0-9]+\.tmp)?")):
             for file in os.listdir(folder):
@@ -13990,22 +13987,56 @@ class FileLock:
     def __exit__(self, *exception: object) -> None:
         self.file.close()
 
+    def remove(self) -> None:
+        """Ends the lock and its file. Whoever waits for it may get it beside one who comes later."""
+        try:
+            os.remove(self.path)
+            os.rmdir(os.path.dirname(self.path))
+        except OSError:
+            pass  # it is in use, or other things are in the folder
+        self.file.close()
 
-def write_atomically(path: str, data: bytes) -> None:
-    """Writes `data` beside `path` and moves it there when it is whole and on the disk. Raises DocError where it cannot."""
-    temporary = f"{path}.{os.getpid()}.tmp"
+
+def encode_volume(volume: Record) -> Iterator[bytes]:
+    """The volume as JSON, one section or document after the other: in one piece it would take several times the memory of what is in it."""
+    before = "{"
+    for name, value in volume.items():
+        yield f"{before}{to_json(name)}:".encode()
+        parts = [value] if not isinstance(value, list) else value
+        between = "[" if parts is value else ""
+        for part in parts:
+            yield (between + to_json(part)).encode("utf-8", "backslashreplace")
+            between = ","
+        yield b"" if parts is not value else b"]" if parts else b"[]"
+        before = ","
+    yield b"}"
+
+
+def write_atomically(folder: str, name: str, parts: Iterable[bytes]) -> Record:
+    """Writes a file into `folder` and moves it to its name when it is whole and on the disk; {} in the name stands for the first digits of its SHA-256.
+    Returns {name, sha256, bytes}. Raises DocError where it cannot, or where nothing could read it again."""
+    import hashlib
+    temporary = os.path.join(folder, f"{name.format('0' * 12)}.{os.getpid()}.tmp")
+    digest, size = hashlib.sha256(), 0
     try:
         with open(temporary, "wb") as file:
-            file.write(data)
+            for part in parts:
+                size += file.write(part)
+                digest.update(part)
+            if size > MAX_INDEX_BYTES:
+                raise OSError(0, f"it would have {size} bytes, and {MAX_INDEX_BYTES} is the limit: import it in parts, under several ids")
             file.flush()
             os.fsync(file.fileno())
-        move_over(temporary, path)
+        name = name.format(digest.hexdigest()[:12])
+        move_over(temporary, os.path.join(folder, name))
     except OSError as error:
+        raise DocError("internal", "library-write", where=os.path.join(folder, name), reason=error.strerror or str(error)) from None
+    finally:
         try:
             os.remove(temporary)
         except OSError:
-            pass  # it was never made
-        raise DocError("internal", "library-write", where=path, reason=error.strerror or str(error)) from None
+            pass  # it was never made, or has been moved
+    return {"name": name, "sha256": digest.hexdigest(), "bytes": size}
 
 
 def move_over(source: str, target: str) -> None:
@@ -14133,7 +14164,7 @@ class Opened:
         if self.lock is not None:
             if kind is None:
                 forget_crawl(self.folder)
-            self.lock.__exit__()
+            self.lock.remove()
 
 
 def open_origin(origin: Record, root: str, watch: Watch = do_nothing, options: Mapping[str, Any] = {}, stamps: Mapping[str, str] = {}) -> Opened:

@@ -173,6 +173,7 @@ class Examples(unittest.TestCase):
         self.assertGreaterEqual(len(blocks), 3)
         with tempfile.TemporaryDirectory() as folder:
             shutil.copyfile(program(), os.path.join(folder, "doctrove.pyz"))
+            shutil.copytree(os.path.join(ROOT, "tests", "fixtures", "example"), folder, dirs_exist_ok=True)
             for block in blocks:
                 for line, shown in sessions(block):
                     with self.subTest(line):
