@@ -735,7 +735,6 @@ def select_release(versions: Sequence[str], wanted: str | None, name: str = "") 
 # carry their particles with them): there a character is a word, and two neighbours are a pair. Kept as ranges and not as a class of a
 # regular expression, since `re` takes over a millisecond to compile one that is so wide.
 SPACELESS = (("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff"), ("\u2e80", "\U0010ffff"))
-CJK = "\u2e80-\U0010ffff"
 
 # English words that carry no topic: articles, pronouns, auxiliaries, prepositions, conjunctions and question words.
 FUNCTION_WORDS = frozenset((
@@ -754,11 +753,15 @@ K1 = 1.2
 # BM25F: field, weight, length normalisation. Measured over 114 questions on 16 corpora: a body b of 0.75, the usual one, costs 0.04 MRR;
 # a heading weight of 4 makes no difference that can be told from noise.
 FIELDS = (("heading", 2.0, 0.5), ("body", 1.0, 0.3), ("context", 1.0, 0.5), ("ids", 1.0, 0.5))
-IDENTIFIER_WEIGHT, PART_WEIGHT = 2.0, 0.7
-# For the section of an API name in a query of few words, as a share of the best relevance. In a longer query the name is where the question
-# is asked, not what it asks.
-NAME_BONUS, NAME_QUERY_WORDS = 0.5, 4
+IDENTIFIER_WEIGHT, PART_WEIGHT, MENDED_WEIGHT = 2.0, 0.7, 0.8
+# For the section of an API name in the query, as a share of the best relevance; the second over the number of the query's words where that is
+# less: in a longer query the name is where the question is asked, not what it asks.
+NAME_BONUS, NAME_SHARE = 0.5, 1.0
 NAME_JOINTS = r"::|->|[.#/]"
+# What a section's relevance is multiplied by: on pages of release notes and of general indexes, which repeat what is documented elsewhere; where
+# its body has less than THIN bytes; where a better hit has the same heading and body word for word.
+ASIDE, BARE, THIN, REPEATED = 0.9, 0.8, 40, 0.5
+ASIDE_PAGES = frozenset(("whatsnew", "release", "releases", "changelog", "changelogs", "changes", "history", "news", "genindex", "bookindex"))
 
 
 def is_spaceless(sign: str) -> bool:
@@ -851,45 +854,63 @@ def stem(word: str) -> str:
     return word
 
 
-class Column:
-    """One field of many records as a single case-folded text, so that the interpreter's own search runs over all records at once.
+def folded_bytes(text: str) -> bytes:
+    """`fold(text)` in UTF-8, but for the capitals of ASCII where it is all that is to be folded."""
+    data = text.encode("utf-8", "surrogatepass")
+    return data if text.isascii() or len(data.translate(None, CASED)) == len(data) else text.casefold().encode("utf-8", "surrogatepass")
 
-    For a first question of three words 19 times cheaper than cutting a volume into words. Records stand between line feeds; record n takes the characters
-    from starts[n] up to starts[n + 1] - 1.
+
+class Column:
+    """One field of many records as a single case-folded text in UTF-8, so that the interpreter's own search runs over all records at once.
+
+    For a first question of three words 19 times cheaper than cutting a volume into words. Records stand between line feeds; record n takes the bytes
+    from starts[n] up to starts[n + 1] - 1. Of a Markdown link only what is read counts, not where it leads.
     """
 
-    __slots__ = ("is_ascii", "nexts", "starts", "text")
+    __slots__ = ("data", "has_links", "is_ascii", "nexts", "starts")
 
     def __init__(self, texts: Sequence[str]) -> None:
-        joined = "\n".join(("", *texts, ""))
-        self.is_ascii = joined.isascii()
-        folded = texts if self.is_ascii else [fold(text) for text in texts]
-        self.text = joined.lower() if self.is_ascii else "\n".join(("", *folded, ""))
-        self.starts = list(accumulate((len(text) + 1 for text in folded), initial=1))
+        parts = list(map(folded_bytes, texts))
+        self.data = b"\n".join((b"", *parts, b"")).lower()
+        self.is_ascii, self.has_links = self.data.isascii(), b"](" in self.data
+        self.starts = list(accumulate((len(part) + 1 for part in parts), initial=1))
         self.nexts = self.starts[1:]  # where the next record starts: how many of these are not after a place is the number of its record
 
     def record(self, number: int) -> str:
         """The folded text of one record."""
-        return self.text[self.starts[number]:self.starts[number + 1] - 1]
+        return self.data[self.starts[number]:self.starts[number + 1] - 1].decode("utf-8", "surrogatepass")
 
     def count(self, term: Term) -> dict[int, int]:
         """How often `term` stands in each record that has it: record number -> occurrences."""
-        text, forms = self.text, term.forms
-        matches: Iterable[re.Match[str]] = term.pattern.finditer(text)
-        if term.is_word and not (self.is_ascii and term.text.isascii()):
-            matches = (match for match in matches if not (is_letter(text[match.start() - 1]) or is_letter(text[match.end()])))
-        places = [match.start() for match in matches] if forms is None else [match.start() for match in matches if forms[match.group()]]
-        return Counter(map(bisect_right, repeat(self.nexts), places))
+        data, forms, goes_on = self.data, term.forms, term.goes_on
+        spans = [match.span() for match in term.pattern.finditer(data) if forms is None or forms[match.group()]]
+        if goes_on and not self.is_ascii:
+            spans = [(start, end) for start, end in spans if (data[start - 1] < 128 and data[end] < 128) or self.is_whole(start, end, goes_on)]
+        if self.has_links:
+            spans = [span for span in spans if not self.is_target(span[0])]
+        return Counter(map(bisect_right, repeat(self.nexts), [start for start, _ in spans]))
+
+    def is_whole(self, start: int, end: int, goes_on: Callable[[str], bool]) -> bool:
+        """Whether the term goes on neither before nor after the match in characters beyond ASCII, which no pattern knows."""
+        data = self.data
+        return not ((data[start - 1] > 127 and goes_on(data[max(start - 4, 0):start].decode("utf-8", "ignore")[-1:]))
+                    or (data[end] > 127 and goes_on(data[end:end + 4].decode("utf-8", "ignore")[:1])))
+
+    def is_target(self, place: int) -> bool:
+        """Whether the place lies in the target of a link, of which 200 bytes are looked at."""
+        data, low = self.data, max(place - 200, 0)
+        at = data.find(b"](", max(data.rfind(b" ", low, place), low), place)
+        return at >= 0 and data.find(b")", at, place) < 0
 
 
-class Forms(dict):  # type: ignore[type-arg]  # a dict[str, bool] that Python 3.9 can make at run time
+class Forms(dict):  # type: ignore[type-arg]  # a dict[bytes, bool] that Python 3.9 can make at run time
     """What begins like a word's stem -> whether its stem is the word's, worked out when it is first met."""
 
     def __init__(self, root: str) -> None:
         self.stem = root
 
-    def __missing__(self, form: str) -> bool:
-        good = self[form] = stem(form) == self.stem
+    def __missing__(self, form: bytes) -> bool:
+        good = self[form] = stem(form.decode()) == self.stem
         return good
 
 
@@ -897,16 +918,18 @@ class Term:
     """Something of the query that BM25F looks for.
 
     pattern: begins with its literal text, which `re` finds with a plain search; what must stand before is then checked by looking back.
-    It knows ASCII letters only: classes of more take too long to compile; around the others `Column.count` looks itself, when `is_word`.
+    It knows the letters of ASCII only, as UTF-8 is searched. goes_on: whether another character beside it makes it a part of something longer;
+    None where that does not matter.
     forms: for a word with inflections; None where the pattern decides alone.
     whole: for a part of an identifier, the identifier. optional: a term that is forgotten where nothing has it.
     """
 
-    __slots__ = ("forms", "is_word", "optional", "pattern", "text", "weight", "whole")
+    __slots__ = ("goes_on", "forms", "optional", "pattern", "text", "weight", "whole")
 
-    def __init__(self, text: str, weight: float, pattern: str, is_word: bool = True, optional: bool = False, whole: str = "") -> None:
-        self.text, self.weight, self.is_word, self.optional, self.whole = text, weight, is_word, optional, whole
-        self.pattern = re.compile(pattern, re.ASCII)
+    def __init__(self, text: str, weight: float, pattern: str, goes_on: Callable[[str], bool] | None = is_letter, optional: bool = False,
+                 whole: str = "") -> None:
+        self.text, self.weight, self.goes_on, self.optional, self.whole = text, weight, goes_on, optional, whole
+        self.pattern = re.compile(pattern.encode("utf-8", "surrogatepass"))
         self.forms: Forms | None = None
 
 
@@ -930,17 +953,23 @@ def compound_term(text: str) -> Term:
     return Term(text, 1.0, rf"{first}(?<![\w-]{first}){rest}(?![\w-])", optional=True)
 
 
+def signed_term(text: str) -> Term:
+    """A word with the signs after it (`c++`, `HEAD^`), or signs alone (`?.`, `->>`): found as it is written."""
+    literal = re.escape(text)
+    return Term(text, 1.0, rf"{literal}(?<!\w{literal})" if text[0].isalnum() else literal, None, optional=True)
+
+
 def character_term(text: str) -> Term:
     """Two neighbouring characters of a script without spaces, wherever they stand."""
-    return Term(text, 1.0, re.escape(text), is_word=False)
+    return Term(text, 1.0, re.escape(text), None)
 
 
 def alone_term(character: str) -> Term:
     """One such character that has none beside it: then it is a word, else a part of one."""
-    before, after = rf"(?<![{CJK}]{character})", rf"(?![{CJK}])"
-    return Term(character, 1.0, character + before + after, is_word=False)
+    return Term(character, 1.0, character, is_spaceless)
 
 
+SIGNED = r"\w+[+^~*#]+(?!\w)|\?[.?:]|(?!--)[-+^~*@$%&|<>=!]{2,}"
 COMPOUND = r"--?[A-Za-z][\w-]*|\w+(?:(?:\.|::|->|#|/|-)\w+)+"
 PARTS = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\dA-Za-z_]+"
 
@@ -954,7 +983,8 @@ def identifier_parts(run: str) -> list[str]:
 
 
 def query_terms(query: str) -> list[Term]:
-    """What BM25F looks for, with weights: words 1, identifiers 2 and their parts 0.7, compounds 1 on top, pairs of spaceless characters 1."""
+    """What BM25F looks for, with weights: words 1, identifiers 2 and their parts 0.7, compounds and words with signs 1 on top, pairs of
+    spaceless characters 1."""
     terms: dict[str, Term] = {}
     for run in word_runs(query):
         word, parts = run.casefold(), identifier_parts(run)
@@ -974,6 +1004,8 @@ def query_terms(query: str) -> list[Term]:
         terms.setdefault(word, word_term(word, 1.0))
     for compound in map(str.casefold, re.findall(COMPOUND, query, re.ASCII) if any(sign in query for sign in "-.:#/") else ()):
         terms.setdefault(compound, compound_term(compound))
+    for signed in map(str.casefold, re.findall(SIGNED, query) if any(sign in query for sign in "+^~*#$%&|<>=?") else ()):
+        terms.setdefault(signed, signed_term(signed))
     return list(terms.values())
 
 
@@ -993,7 +1025,7 @@ class Explanation:
         self.context: list[str] = []
         for term in terms:
             if term.text in query_words and term.text not in self.heading and term.text not in self.body:
-                forms = [form for form, good in term.forms.items() if good] if term.forms is not None else [term.text]
+                forms = [form.decode() for form, good in term.forms.items() if good] if term.forms is not None else [term.text]
                 here = [form for form in forms if stands_in(form, heading) or stands_in(form, body)][:2]
                 self.forms += here
                 if not here and any(stands_in(form, context) for form in forms):
@@ -1035,19 +1067,24 @@ def round_half_up(numerator: int, denominator: int) -> float:
     return (numerator * 20000 + denominator) // (2 * denominator) / 10000
 
 
+def is_aside(page: str) -> bool:
+    """Whether a part of the page's path, without extension and number, is one of ASIDE_PAGES."""
+    return not ASIDE_PAGES.isdisjoint([part.partition(".")[0].rstrip("0123456789-_v") for part in page.lower().split("/")])
+
+
 class SectionRanker:
     """BM25F over the sections of one volume. Built once per volume; remembers the hits of the last terms."""
 
-    def __init__(self, headings: Sequence[str], bodies: Sequence[str], contexts: Sequence[str], ids: Sequence[str]) -> None:
-        """Of each section, in index order: heading, body, context (the headings above) and ids. The order of FIELDS."""
-        self.size = len(headings)
+    def __init__(self, headings: Sequence[str], bodies: Sequence[str], contexts: Sequence[str], ids: Sequence[str], pages: Sequence[str] = ()) -> None:
+        """Of each section, in index order: heading, body, context (the headings above) and ids, the order of FIELDS; and the page it is on."""
+        self.size, self.pages = len(headings), pages
         self.columns = [Column(texts) for texts in (headings, bodies, contexts, ids)]
         self.known = Cache(64, None)
         self.names: dict[str, list[int]] | None = None  # last components of the ids -> sections, made when a query asks for a name
 
     def contributions(self, term: Term) -> tuple[float, dict[int, float]]:
         """(the most that `term` can add, section number -> what it adds), both before its weight."""
-        found: tuple[float, dict[int, float], Forms | None] | None = self.known.get(term.pattern)
+        found: tuple[float, dict[int, float], Forms | None] | None = self.known.get((term.pattern, term.goes_on))
         if found is None:
             frequency: dict[int, float] = {}
             for column, (_, weight, b) in zip(self.columns, FIELDS):
@@ -1059,7 +1096,7 @@ class SectionRanker:
             rarity = math.log(1 + (self.size - len(frequency) + 0.5) / (len(frequency) + 0.5))
             most = rarity * (K1 + 1)
             found = most, {at: most * tf / (K1 + tf) for at, tf in frequency.items()}, term.forms
-            self.known.put(term.pattern, found)
+            self.known.put((term.pattern, term.goes_on), found)
         term.forms = found[2]
         return found[:2]
 
@@ -1090,20 +1127,63 @@ class SectionRanker:
             for at in range(self.size):
                 for id in ids.record(at).split(" "):
                     parts = re.split(NAME_JOINTS, id)
-                    for name in ("::".join(parts[-2:]), parts[-1]):
+                    last, _, number = parts[-1].rpartition("-")
+                    for name in {"::".join(parts[-2:]), parts[-1], last if number.isdigit() else parts[-1]}:
                         self.names.setdefault(name, []).append(at)
         return {at for name in names for at in self.names.get(name, ())}
+
+    def mend(self, terms: list[Term]) -> list[Term]:
+        """`terms` with each word of five letters or more that stands nowhere read as the commonest word one typo away, if there is one."""
+        mended = []
+        for term in terms:
+            plain = term.forms is not None and term.weight == 1 and len(term.text) > 4
+            near = self.nearest(term.text) if plain and not self.contributions(term)[1] else ""
+            mended.append(word_term(near, MENDED_WEIGHT) if near else term)
+        return mended
+
+    def nearest(self, word: str) -> str:
+        """The commonest word that begins or ends with three letters as `word` does and is one typo away from it; '' for none."""
+        wanted = {text.encode() for text in edits(word) if text.isalpha()}
+        begin, end = word[:3].encode(), word[-3:].encode()
+        found: dict[bytes, int] = {}
+        for column in self.columns[:2]:
+            data = column.data
+            forms = re.findall(begin + rb"(?<!\w" + begin + rb")[a-z]*(?!\w)", data)
+            places = [match.end() for match in re.finditer(end + rb"(?!\w)", data)]
+            forms += [re.findall(rb"\w*", data[max(place - len(word) - 2, 0):place])[-2] for place in places]
+            for form in forms:
+                if form in wanted:
+                    found[form] = found.get(form, 0) + 1
+        return min(found, key=lambda form: (-found[form], form)).decode() if found else ""
+
+    def weigh(self, sums: Mapping[int, float], most: int) -> dict[int, float]:
+        """The best of `sums`, at least `most`, by what the sections are worth whatever is asked."""
+        least = sorted(sums.values(), reverse=True)[min(most, len(sums)) - 1] if sums else 0.0
+        headings, bodies = self.columns[:2]
+        weighed: dict[int, float] = {}
+        seen: set[bytes] = set()
+        for value, at in sorted([(-value, at) for at, value in sums.items() if value >= least]):
+            body = bodies.data[bodies.starts[at]:bodies.starts[at + 1]]
+            if len(body) <= THIN:
+                value *= BARE
+            if self.pages and self.pages[at] and is_aside(self.pages[at]):
+                value *= ASIDE
+            text = headings.data[headings.starts[at]:headings.starts[at + 1]] + body
+            weighed[at] = -value * REPEATED if text in seen else -value
+            seen.add(text)
+        return weighed
 
     def rank(self, query: str, most: int) -> tuple[int, list[tuple[int, float]], Callable[[int], Explanation]]:
         """(number of sections with a hit, the first `most` as (section number, relevance rounded to 4 places), what explains a section).
 
         Equal relevance: higher score, then index order. A query in a spaceless script of which no pair is anywhere is asked by characters.
         """
-        query_words, terms = topic_words(query), query_terms(query)
+        query_words, terms = topic_words(query), self.mend(query_terms(query))
         sums = self.sums(terms)
-        for at in self.named(query, terms) if len(query_words) <= NAME_QUERY_WORDS else ():
+        bonus = min(NAME_BONUS, NAME_SHARE / len(query.split())) * max(sums.values(), default=0.0)
+        for at in self.named(query, terms):
             if at in sums:
-                sums[at] = min(1.0, sums[at] + NAME_BONUS * max(sums.values()))
+                sums[at] += bonus
         if not sums:
             terms = [character_term(word) for word in query_words if is_spaceless(word[0])]
             sums = self.sums(terms)
@@ -1112,9 +1192,8 @@ class SectionRanker:
             heading, body, context, ids = (column.record(at) for column in self.columns)
             return Explanation(query_words, terms, heading, body, f"{context} {ids}")
 
-        steps = {at: int(value * 10000 + 0.5) for at, value in sums.items()}
-        least = sorted(steps.values(), reverse=True)[min(most, len(steps)) - 1] if steps else 0
-        ranked = sorted((-step, at) for at, step in steps.items() if step >= least)
+        steps = {at: min(10000, int(value * 10000 + 0.5)) for at, value in self.weigh(sums, most + 100).items()}
+        ranked = sorted((-step, at) for at, step in steps.items())
         ties = {step for (step, _), (after, _) in zip(ranked, ranked[1:]) if step == after}
         ordered = sorted((step, -explain(at).score if step in ties else 0.0, at) for step, at in ranked[:most + 200])
         return len(sums), [(at, -step / 10000) for step, _, at in ordered[:most]], explain
@@ -1604,6 +1683,7 @@ def make_sections(records: Sequence[Record]) -> list[Section]:
     by_id: dict[str, Section] = {}
     sections: list[Section] = []
     open_levels: list[Section] = []
+    page, page_doc = None, None  # the first section of the document: it stands above all others of that document, as its title
     repeats: dict[str, int] = {}
     for record in records:
         id = record.get("id")
@@ -1613,12 +1693,16 @@ def make_sections(records: Sequence[Record]) -> list[Section]:
                 repeats[base] = repeats.get(base, 1) + 1
                 id = f"{base}-{repeats[base]}"
             used.add(id)
+        doc = record.get("doc")
+        if doc != page_doc:
+            open_levels, page, page_doc = [], None, doc
         parent = by_id.get(record.get("parent", ""))
         if parent is None and "parent" not in record and record.get("level", 1) > 1:
             while open_levels and open_levels[-1].level >= record["level"]:
                 open_levels.pop()
             parent = open_levels[-1] if open_levels else None
-        section = by_id[id] = Section(record, id, parent)
+        section = by_id[id] = Section(record, id, parent or page)
+        page = page or (section if doc else None)
         open_levels.append(section)
         sections.append(section)
     return sections
@@ -1646,7 +1730,8 @@ class Volume:
             if self.made_ranker is None:
                 records = [section.record for section in self.sections]
                 self.made_ranker = SectionRanker([record.get("heading", "") for record in records], [record.get("body", "") for record in records],
-                                                 [section.context for section in self.sections], [section.labels for section in self.sections])
+                                                 [section.context for section in self.sections], [section.labels for section in self.sections],
+                                                 [record.get("doc", "") for record in records])
         return self.made_ranker
 
     def find(self, id: str) -> int | None:
@@ -12516,6 +12601,7 @@ class SectionMaker:
                           "body": "", "doc": path}
         if parent is not None:
             record["parent"] = parent["id"]
+            record["path"] = record["path"] if block.id else parent["path"]  # the nearest anchor above
         self.records.append(record)
         return record
 
