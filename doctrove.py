@@ -829,7 +829,8 @@ VOWELS = frozenset("aeiouy")
 
 
 def stem(word: str) -> str:
-    """A light stem: plural, then -ing, -ed or (after t) -ion where three letters and a vowel stay, a doubled end, a final e; y becomes i."""
+    """A light stem: plural, then -ing, -ed or (after t) -ion where three letters and a vowel stay, a doubled end, -ly after four letters, a final
+    e; y becomes i."""
     if len(word) < 4 or not (word.isascii() and word.isalpha()):
         return word
     if word.endswith("ies") and len(word) > 4:
@@ -847,6 +848,8 @@ def stem(word: str) -> str:
             if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
                 word = word[:-1]
             break
+    if word.endswith("ly") and len(word) > 5:
+        word = word[:-2]
     if word.endswith("e") and len(word) > 3:
         word = word[:-1]
     if word.endswith("y") and len(word) > 3:
@@ -924,7 +927,7 @@ class Term:
     whole: for a part of an identifier, the identifier. optional: a term that is forgotten where nothing has it.
     """
 
-    __slots__ = ("goes_on", "forms", "optional", "pattern", "text", "weight", "whole")
+    __slots__ = ("forms", "goes_on", "optional", "pattern", "text", "weight", "whole")
 
     def __init__(self, text: str, weight: float, pattern: str, goes_on: Callable[[str], bool] | None = is_letter, optional: bool = False,
                  whole: str = "") -> None:
@@ -997,9 +1000,9 @@ def query_terms(query: str) -> list[Term]:
             terms.setdefault(word, word_term(word, IDENTIFIER_WEIGHT))
             for part in parts:
                 if len(part) > 1 and part not in FUNCTION_WORDS:
-                    terms.setdefault(part, word_term(part, PART_WEIGHT, whole=word))
+                    terms.setdefault(stem(part), word_term(part, PART_WEIGHT, whole=word))
         elif (len(word) > 1 or word.isdigit()) and word not in FUNCTION_WORDS:
-            terms.setdefault(word, word_term(word, 1.0))
+            terms.setdefault(stem(word), word_term(word, 1.0))
     for word in () if terms else words(query):
         terms.setdefault(word, word_term(word, 1.0))
     for compound in map(str.casefold, re.findall(COMPOUND, query, re.ASCII) if any(sign in query for sign in "-.:#/") else ()):
@@ -1109,7 +1112,7 @@ class SectionRanker:
             most, parts = found[term.text]
             if term.optional and not parts:
                 continue
-            weight = 1.0 if term.whole and not found[term.whole][1] else term.weight
+            weight = 1.0 if term.whole and term.whole in found and not found[term.whole][1] else term.weight
             reachable += weight * most
             for at, part in parts.items():
                 sums[at] = sums.get(at, 0.0) + weight * part
@@ -1192,7 +1195,9 @@ class SectionRanker:
             heading, body, context, ids = (column.record(at) for column in self.columns)
             return Explanation(query_words, terms, heading, body, f"{context} {ids}")
 
-        steps = {at: min(10000, int(value * 10000 + 0.5)) for at, value in self.weigh(sums, most + 100).items()}
+        weighed = self.weigh(sums, most + 100)
+        top = max(1.0, *weighed.values()) if weighed else 1.0  # the section of a name may have more than 1
+        steps = {at: int(value / top * 10000 + 0.5) for at, value in weighed.items()}
         ranked = sorted((-step, at) for at, step in steps.items())
         ties = {step for (step, _), (after, _) in zip(ranked, ranked[1:]) if step == after}
         ordered = sorted((step, -explain(at).score if step in ties else 0.0, at) for step, at in ranked[:most + 200])

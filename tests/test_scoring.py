@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import random
 import re
+import time
 import unittest
 from typing import Any
 
@@ -367,6 +368,71 @@ class SectionScores(unittest.TestCase):
             with self.subTest(turn=turn, query=query):
                 for hit in hits(catalog, query if not query.startswith("#") else query.lstrip("#") or "a"):
                     self.assertTrue(0 <= hit["score"] <= 1 and 0 <= hit["relevance"] <= 1, hit)
+
+
+class WhatOrders(unittest.TestCase):
+    """What the relevance of a section goes by besides the words in it."""
+
+    def test_signs_after_a_word_and_alone_tell_sections_apart(self) -> None:
+        sections = [
+            {"id": "c", "heading": "Building", "body": "For c use make. C again, c and c."},
+            {"id": "cpp", "heading": "Building", "body": "For c++ use another."},
+            {"id": "plain", "heading": "Access", "body": "Write a.b, then a and b."},
+            {"id": "chain", "heading": "Access", "body": "Write a?.b where a may be missing."},
+            {"id": "tilde", "heading": "Names", "body": "HEAD~ is the parent of HEAD."},
+            {"id": "head", "heading": "Names", "body": "HEAD and HEAD and HEAD and parent."},
+        ]
+        catalog = sections_catalog(self, sections)
+        for query, id in (("building c++", "cpp"), ("a?.b", "chain"), ("what is HEAD~", "tilde"), ("`HEAD~`", "tilde")):
+            with self.subTest(query=query):
+                self.assertEqual(hits(catalog, query)[0]["id"], id)
+
+    def test_a_word_that_stands_nowhere_is_read_as_the_nearest_one(self) -> None:
+        sections = [{"heading": "Paths", "body": "An absolute path starts at the root."}, {"heading": "Absence", "body": "Something else."}]
+        for query in ("absloute", "absolut", "absolutee", "absoulte"):
+            with self.subTest(query=query):
+                self.assertEqual([hit["heading"] for hit in hits(sections_catalog(self, sections), query)][:1], ["Paths"])
+        self.assertEqual(hits(sections_catalog(self, sections), "obsoletely"), [])
+
+    def test_where_a_link_leads_is_not_what_a_section_says(self) -> None:
+        sections = [
+            {"id": "link", "heading": "One", "body": "See [there](guide/cedar.html#cedar) and [here](cedar.html)."},
+            {"id": "text", "heading": "Two", "body": "See [the cedar](guide/tree.html) there, and (cedar)."},
+        ]
+        self.assertEqual([hit["id"] for hit in hits(sections_catalog(self, sections), "cedar")], ["text"])
+
+    def test_release_notes_come_after_the_pages_they_announce(self) -> None:
+        for doc in ("whatsnew/3.1.html", "releases/1.2.html", "CHANGELOG.md", "docs/CHANGELOG_V18.md", "release-15.html", "HISTORY.rst", "genindex.html"):
+            with self.subTest(doc=doc):
+                said = "The amber option lets the basil grow in every grove."
+                sections = [{"id": "news", "heading": "Amber", "body": said + " New", "doc": doc}, {"id": "page", "heading": "Amber", "body": said + " Use",
+                                                                                                 "doc": "library/release-process.html"}]
+                self.assertEqual([hit["id"] for hit in hits(sections_catalog(self, sections), "amber")], ["page", "news"])
+
+    def test_what_says_the_same_word_for_word_does_not_crowd_out_the_rest(self) -> None:
+        body = "The cedar is opened by its name and closed again."
+        sections = [{"id": f"copy{number}", "heading": "Open a cedar", "body": body} for number in range(3)]
+        sections.append({"id": "other", "heading": "Trees", "body": "Another way to open a cedar, which takes longer to tell."})
+        self.assertEqual([hit["id"] for hit in hits(sections_catalog(self, sections), "open cedar")][:2], ["copy0", "other"])
+
+    def test_a_section_without_text_comes_after_one_that_says_something(self) -> None:
+        sections = [{"id": "bare", "heading": "work_mem", "body": ""}, {"id": "full", "heading": "work_mem", "body": "Sets the memory that one step of a sort may take."}]
+        self.assertEqual([hit["id"] for hit in hits(sections_catalog(self, sections), "work_mem")], ["full", "bare"])
+
+    def test_the_first_section_of_a_page_is_above_all_others_of_it_and_none_of_another_page(self) -> None:
+        records = [
+            {"id": "a", "heading": "Cedar", "level": 1, "body": "x", "doc": "a"},
+            {"id": "drop", "heading": "Drop table", "level": 2, "body": "x", "doc": "b"},
+            {"id": "also", "heading": "See also", "level": 2, "body": "x", "doc": "b"},
+        ]
+        self.assertEqual([section.context.strip() for section in doctrove.make_sections(records)], ["", "", "Drop table"])
+
+    def test_hostile_texts_are_counted_in_linear_time(self) -> None:
+        for text in ("](" * 300000, "amber](" * 100000, "(" * 600000 + "amber", "amb" * 200000):
+            with self.subTest(text=text[:10]):
+                start = time.process_time()
+                doctrove.SectionRanker(["x"], [text], [""], ["x"]).rank("amber ambre c++ ?.", 5)
+                self.assertLess(time.process_time() - start, 3)
 
 
 class ApiNames(unittest.TestCase):
