@@ -859,8 +859,10 @@ def stem(word: str) -> str:
 
 def folded_bytes(text: str) -> bytes:
     """`fold(text)` in UTF-8, but for the capitals of ASCII where it is all that is to be folded."""
+    if text.isascii():
+        return text.encode()
     data = text.encode("utf-8", "surrogatepass")
-    return data if text.isascii() or len(data.translate(None, CASED)) == len(data) else text.casefold().encode("utf-8", "surrogatepass")
+    return data if len(data.translate(None, CASED)) == len(data) else text.casefold().encode("utf-8", "surrogatepass")
 
 
 class Column:

@@ -416,7 +416,8 @@ class WhatOrders(unittest.TestCase):
         self.assertEqual([hit["id"] for hit in hits(sections_catalog(self, sections), "open cedar")][:2], ["copy0", "other"])
 
     def test_a_section_without_text_comes_after_one_that_says_something(self) -> None:
-        sections = [{"id": "bare", "heading": "work_mem", "body": ""}, {"id": "full", "heading": "work_mem", "body": "Sets the memory that one step of a sort may take."}]
+        sections = [{"id": "bare", "heading": "work_mem", "body": ""},
+                    {"id": "full", "heading": "work_mem", "body": "Sets the memory that one step of a sort may take."}]
         self.assertEqual([hit["id"] for hit in hits(sections_catalog(self, sections), "work_mem")], ["full", "bare"])
 
     def test_the_first_section_of_a_page_is_above_all_others_of_it_and_none_of_another_page(self) -> None:
