@@ -4705,6 +4705,8 @@ MARKDOWN_MARKS = {
     "br": ("\n", ""), "li": ("\n- ", "\n"), "dt": ("\n\n**", "**\n"), "dd": ("\n", "\n"), "summary": ("\n\n**", "**\n\n"), "option": ("\n", "\n"),
 }
 MARKDOWN_CODE_TAGS = frozenset(("code", "kbd", "samp", "tt"))
+MARKDOWN_SPANS = MARKDOWN_CODE_TAGS | {"a", "img"}
+MARKDOWN_TAGS = MARKDOWN_BLOCK_TAGS | MARKDOWN_INLINE_TAGS
 MARKDOWN_LABELS = ("label", "title", "header", "name", "text", "value")
 MARKDOWN_ADMONITIONS = frozenset(
     "abstract attention bug caution danger error example failure help hint important info information note question quote secondary seealso "
@@ -4736,7 +4738,7 @@ def markdown_decode(data: bytes, charset: str) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.isascii():
         text = text.replace("\u2028", "\n").replace("\u2029", "\n").replace("\x85", "\n")
-    return re.sub(MARKDOWN_INVISIBLE, "", text)
+    return text if is_printable(text) else re.sub(MARKDOWN_INVISIBLE, "", text)
 
 
 def markdown_unescape(text: str) -> str:
@@ -4788,14 +4790,19 @@ def markdown_is_wordy(text: str) -> bool:
 
 
 class MarkdownTag:
-    """An HTML or JSX tag in running text. name: in lower case. empty: it ends itself. component: it may be one of JSX. known: HTML has it."""
+    """An HTML or JSX tag in running text. name: in lower case. empty: it ends itself. component: it may be one of JSX. known: HTML has it.
+    anchors: what it names. mark: the Markdown that it becomes, None where that depends on what is around it."""
 
-    __slots__ = ("attributes", "closing", "component", "empty", "known", "name")
+    __slots__ = ("anchors", "attributes", "closing", "component", "empty", "known", "mark", "name")
 
     def __init__(self, slash: str, name: str, inside: str, component: bool) -> None:
-        self.name, self.closing, self.empty, self.component = name.lower(), bool(slash), inside.rstrip().endswith("/"), component
-        self.known = name in (self.name, name.upper()) and (self.name in MARKDOWN_INLINE_TAGS or self.name in MARKDOWN_BLOCK_TAGS)
-        self.attributes = markdown_attributes(inside)
+        self.name = lower = name.lower()
+        self.closing, self.empty, self.component = bool(slash), inside.rstrip().endswith("/"), component
+        self.known = lower in MARKDOWN_TAGS and name in (lower, name.upper())
+        self.attributes = attributes = markdown_attributes(inside)
+        self.anchors = [attributes[key] for key in ("id", "name") if attributes.get(key) and (key == "id" or lower == "a")] if attributes else []
+        depends = component or not self.known or self.anchors or lower in MARKDOWN_SPANS
+        self.mark = None if depends else MARKDOWN_MARKS.get(lower, ("", ""))[self.closing]
 
 
 class MarkdownContext:
@@ -4905,16 +4912,13 @@ class MarkdownInline:
         self.comments = self.expressions = True  # whether the end of a comment of HTML, of MDX may still come
 
     def read(self) -> str:
-        text, at, out = self.text, 0, self.out
+        text, at, out, rules = self.text, 0, self.out, self.rules
         search = self.context.token
-        while True:
-            match = search(text, at)
-            if match is None:
-                break
-            start = match.start()
+        while match := search(text, at):
+            start, end = match.span()
             if start > at:
                 out.append(text[at:start])
-            at = self.rules[text[start]](self, start, match.end())
+            at = rules[text[start]](self, start, end)
         out.append(text[at:])
         return "".join(out)
 
@@ -4938,14 +4942,18 @@ class MarkdownInline:
     def angle(self, start: int, end: int) -> int:
         """A comment, an autolink or a tag."""
         text = self.text
-        if text.startswith("<!--", start):
-            close = text.find("-->", end) if self.comments else -1
-            self.comments = close >= 0
-            return self.copy(start, end) if close < 0 else close + 3
-        tag = self.context.tags.get(text[start:end]) or self.context.read_tag(text, start, end)
-        if tag is None:  # an autolink
-            return self.copy(start, end)
-        if tag.component and not (start and text[start - 1].isalnum()):
+        tag = self.context.tags.get(text[start:end])
+        if tag is None:
+            if text.startswith("<!--", start):
+                close = text.find("-->", end) if self.comments else -1
+                self.comments = close >= 0
+                return self.copy(start, end) if close < 0 else close + 3
+            tag = self.context.read_tag(text, start, end)
+            if tag is None:  # an autolink
+                return self.copy(start, end)
+        if tag.mark is not None and not self.table:
+            self.out.append(tag.mark)
+        elif tag.component and not (start and text[start - 1].isalnum()):
             if tag.empty and not self.plain:
                 self.out.append(next((tag.attributes[key] for key in MARKDOWN_LABELS if tag.attributes.get(key)), ""))
         elif not tag.known:
@@ -4953,21 +4961,21 @@ class MarkdownInline:
         elif tag.closing:
             self.close_tag(tag.name, start, end)
         else:
-            self.open_tag(tag.name, tag.attributes, tag.empty, start, end)
+            self.open_tag(tag, start, end)
         return end
 
-    def open_tag(self, name: str, attributes: dict[str, str], empty: bool, start: int, end: int) -> None:
-        anchors = [attributes[key] for key in ("id", "name") if attributes.get(key) and (key == "id" or name == "a")]
-        self.context.anchors += anchors
+    def open_tag(self, tag: MarkdownTag, start: int, end: int) -> None:
+        name, attributes = tag.name, tag.attributes
+        self.context.anchors += tag.anchors
         if name == "img":
             self.image(attributes.get("alt", "") or attributes.get("title", ""), attributes.get("src", ""))
         elif name == "a":
-            if not empty and len(self.open) < MARKDOWN_OPEN_BRACKETS:
+            if not tag.empty and len(self.open) < MARKDOWN_OPEN_BRACKETS:
                 self.open.append(("a", len(self.out), start, attributes.get("href", "")))
-        elif self.table and not anchors:
+        elif self.table and not tag.anchors:
             self.copy(start, end)
         elif name in MARKDOWN_CODE_TAGS:
-            if not empty and len(self.open) < MARKDOWN_OPEN_BRACKETS:
+            if not tag.empty and len(self.open) < MARKDOWN_OPEN_BRACKETS:
                 self.open.append(("code", len(self.out), start, name))
         elif name in MARKDOWN_MARKS:
             self.out.append(MARKDOWN_MARKS[name][0])
@@ -5049,7 +5057,7 @@ class MarkdownInline:
             target = f"<{bare}>" if re.search(r"[\s()]", bare) else bare
         else:
             target = self.context.absolute(target)
-            target = f"<{target}>" if len(target.split(None, 1)) > 1 or target != target.strip() else target
+            target = f"<{target}>" if target and target.split() != [target] else target
         if only_images:
             alt = " ".join(re.sub("[\x01-\x04]", " ", content).split())
             self.out.append(f"\x03[{alt}]({target})\x04" if alt else "\x03\x04")
@@ -5075,8 +5083,13 @@ def markdown_inline(text: str, context: MarkdownContext, table: bool = False) ->
     return text.replace("****", "")
 
 
+MARKDOWN_EMPHASIS = frozenset("\\`*_~&")
+
+
 def markdown_emphasis(text: str) -> str:
     """`text` without the marks of emphasis that pair up; code spans, character references and escapes are resolved."""
+    if MARKDOWN_EMPHASIS.isdisjoint(text):
+        return text
     parts: list[str] = []
     opened: dict[str, list[int]] = {}
     at = 0
@@ -5113,7 +5126,7 @@ def markdown_emphasis(text: str) -> str:
 
 def markdown_heading(raw: str, context: MarkdownContext) -> tuple[str, str]:
     """(the heading as plain text, the text GitHub makes the anchor from: the same without images)."""
-    text = MarkdownInline(raw, context, plain=True).read()
+    text = MarkdownInline(raw, context, plain=True).read() if "<" in raw or "[" in raw or "{/*" in raw else raw
     shown = slugged = markdown_emphasis(text)
     if "\x01" in text or "\x03" in text:
         bare = re.sub("\x01[^\x02]*\x02", "", re.sub("\x03[^\x04]*\x04", "", text))
@@ -5218,7 +5231,7 @@ class MarkdownReader:
         pairs: dict[int, int] = {}
         opened: list[tuple[int, int]] = []
         fence = ""
-        if not any(":::" in line for line in self.lines):
+        if ":::" not in "\n".join(self.lines):  # a fourth of the time that a look at each of them takes
             return pairs
         for at, line in enumerate(self.lines):
             bare = line.lstrip()
@@ -5304,7 +5317,7 @@ class MarkdownReader:
                 if match.group(1) and self.blocks and self.blocks[-1].kind == "heading":
                     self.blocks[-1].id = match.group(1)
                 at += 1
-        if at < len(lines) and re.match(r"\s*<a\s[^<>]*>\s*(?:</a>)?\s*$", lines[at]) and not ("".join(lines[at + 1:at + 2]).strip().startswith("#")):
+        if at < len(lines) and "<a" in lines[at] and re.match(r"\s*<a\s[^<>]*>\s*(?:</a>)?\s*$", lines[at]) and not ("".join(lines[at + 1:at + 2]).strip().startswith("#")):
             return at + 1 if "href" not in lines[at].lower() else at
         return at
 
@@ -12450,11 +12463,12 @@ ADDRESSES_MODEL = re.compile(
     r"\b(?:ignore|disregard|forget)\b[^.]{0,40}\b(?:previous|prior|above|earlier)\b[^.]{0,20}\b(?:instructions?|prompts?|messages?)\b"
     r"|\byou are now\b[^.]{0,40}\b(?:assistant|agent|model)\b|\bdo not (?:tell|inform|mention)\b[^.]{0,20}\bthe user\b|<\|?(?:im_start|system)\|?>",
     re.IGNORECASE)
-# A text that the expression fits has, casefolded, one of the first and one of the others: to look for them takes a tenth of its time. None has an
-# i, since the expression takes the Turkish ones for it and casefolding does not.
+# A text that the expression fits has, casefolded, one of the first and, in its reach behind that, one of the others: to look for them takes a tenth of
+# its time. None has an i, since the expression takes the Turkish ones for it and casefolding does not.
 ADDRESSES_MODEL_HINTS = {
     **dict.fromkeys(("gnore", "sregard", "forget"), ("nstruct", "prompt", "message")), "do not ": ("the user",),
     **dict.fromkeys(("you are now", "m_start", "<system", "<|system"), ("",))}
+ADDRESSES_MODEL_REACH = 300  # the expression spans a hundred characters, and casefolding makes three of one at most
 
 
 class SectionMaker:
@@ -12550,12 +12564,20 @@ def visible(text: str) -> str:
 
 
 def addresses_model(text: str) -> bool:
-    return may_address_model(text) and any(ADDRESSES_MODEL.search(part) for part in text.split(".") if may_address_model(part))
+    return may_address_model(text) and ADDRESSES_MODEL.search(text) is not None
 
 
 def may_address_model(text: str) -> bool:
     folded = text.casefold()
-    return any(hint in folded and any(other in folded for other in others) for hint, others in ADDRESSES_MODEL_HINTS.items())
+    for hint, others in ADDRESSES_MODEL_HINTS.items():
+        at = folded.find(hint)
+        while at >= 0:
+            reach = folded[at:at + ADDRESSES_MODEL_REACH].partition(".")[0]
+            for other in others:
+                if other in reach:
+                    return True
+            at = folded.find(hint, at + 1)
+    return False
 
 
 def cut_parts(blocks: Sequence[str], most: int) -> list[str]:
