@@ -2852,8 +2852,14 @@ class Page:
         self.path, self.charset, self.url, self.beside = path, charset, url, beside
 
 
+ASCII_CONTROLS = bytes({*range(32), 127} - {*b"\n\t"})
+
+
 def is_printable(text: str) -> bool:
     """Whether all of `text` but its line feeds and tabs is printable. No invisible character is, and this is told three times as fast as them."""
+    if text.isascii():
+        data = text.encode()
+        return len(data.translate(None, ASCII_CONTROLS)) == len(data)
     return text.replace("\n", "").replace("\t", "").isprintable()
 
 
@@ -4752,10 +4758,9 @@ def markdown_unescape(text: str) -> str:
 def markdown_attributes(text: str) -> dict[str, str]:
     """The attributes with a text value in the inside of a tag; names in lower case, the first of a name wins."""
     found: dict[str, str] = {}
-    if "=" not in text:
-        return found
-    for name, *values in re.findall(MARKDOWN_ATTRIBUTE, text):  # one of the values at most is not empty
-        found.setdefault(name.lower(), markdown_unescape("".join(values)))
+    if "=" in text:
+        for name, double, single, braced, bare in re.findall(MARKDOWN_ATTRIBUTE, text):
+            found.setdefault(name.lower(), markdown_unescape(double or single or braced or bare))
     return found
 
 
@@ -4797,10 +4802,10 @@ class MarkdownTag:
 
     def __init__(self, slash: str, name: str, inside: str, component: bool) -> None:
         self.name = lower = name.lower()
-        self.closing, self.empty, self.component = bool(slash), inside.rstrip().endswith("/"), component
-        self.known = lower in MARKDOWN_TAGS and name in (lower, name.upper())
+        self.closing, self.empty, self.component = slash == "/", inside.rstrip()[-1:] == "/", component
+        self.known = name in MARKDOWN_TAGS or (lower in MARKDOWN_TAGS and name.isupper())
         self.attributes = attributes = markdown_attributes(inside)
-        self.anchors = [attributes[key] for key in ("id", "name") if attributes.get(key) and (key == "id" or lower == "a")] if attributes else []
+        self.anchors = [attributes[key] for key in ("id", "name")[:2 if lower == "a" else 1] if attributes.get(key)] if attributes else []
         depends = component or not self.known or self.anchors or lower in MARKDOWN_SPANS
         self.mark = None if depends else MARKDOWN_MARKS.get(lower, ("", ""))[self.closing]
 
@@ -4951,8 +4956,8 @@ class MarkdownInline:
             tag = self.context.read_tag(text, start, end)
             if tag is None:  # an autolink
                 return self.copy(start, end)
-        if tag.mark is not None and not self.table:
-            self.out.append(tag.mark)
+        if tag.mark is not None:
+            self.out.append(text[start:end] if self.table else tag.mark)
         elif tag.component and not (start and text[start - 1].isalnum()):
             if tag.empty and not self.plain:
                 self.out.append(next((tag.attributes[key] for key in MARKDOWN_LABELS if tag.attributes.get(key)), ""))
@@ -12466,8 +12471,8 @@ ADDRESSES_MODEL = re.compile(
 # A text that the expression fits has, casefolded, one of the first and, in its reach behind that, one of the others: to look for them takes a tenth of
 # its time. None has an i, since the expression takes the Turkish ones for it and casefolding does not.
 ADDRESSES_MODEL_HINTS = {
-    **dict.fromkeys(("gnore", "sregard", "forget"), ("nstruct", "prompt", "message")), "do not ": ("the user",),
-    **dict.fromkeys(("you are now", "m_start", "<system", "<|system"), ("",))}
+    **dict.fromkeys(("gnore", "sregard", "forget"), ("nstruct", "prompt", "message")), "do not ": ("the user",), "you are now": ("",),
+    "<": ("m_start", "system")}
 ADDRESSES_MODEL_REACH = 300  # the expression spans a hundred characters, and casefolding makes three of one at most
 
 
@@ -12549,7 +12554,7 @@ class SectionMaker:
                 made.append(more)
         for record in made:
             record["sha256"] = sha256_hex(record["body"].encode("utf-8", "surrogatepass"))
-            if addresses_model(record["heading"]) or addresses_model(record["body"]):
+            if addresses_model(f"{record['heading']}. {record['body']}"):  # no full stop is in what it looks for
                 record["addressesModel"] = True
         self.records[first:] = made
 
@@ -12570,13 +12575,18 @@ def addresses_model(text: str) -> bool:
 def may_address_model(text: str) -> bool:
     folded = text.casefold()
     for hint, others in ADDRESSES_MODEL_HINTS.items():
-        at = folded.find(hint)
-        while at >= 0:
-            reach = folded[at:at + ADDRESSES_MODEL_REACH].partition(".")[0]
-            for other in others:
-                if other in reach:
-                    return True
-            at = folded.find(hint, at + 1)
+        if hint in folded and any(other in folded for other in others) and is_within_reach(folded, hint, others):
+            return True
+    return False
+
+
+def is_within_reach(folded: str, hint: str, others: Sequence[str]) -> bool:
+    at = folded.find(hint)
+    while at >= 0:
+        reach = folded[at:at + ADDRESSES_MODEL_REACH].partition(".")[0]
+        if any(other in reach for other in others):
+            return True
+        at = folded.find(hint, at + 1)
     return False
 
 
