@@ -2944,9 +2944,23 @@ class Page:
         self.path, self.charset, self.url, self.beside = path, charset, url, beside
 
 
+ASCII_CONTROLS = bytes({*range(32), 127} - {*b"\n\t"})
+
+
 def is_printable(text: str) -> bool:
     """Whether all of `text` but its line feeds and tabs is printable. No invisible character is, and this is told three times as fast as them."""
+    if text.isascii():
+        data = text.encode()
+        return len(data.translate(None, ASCII_CONTROLS)) == len(data)
     return text.replace("\n", "").replace("\t", "").isprintable()
+
+
+def with_line_feeds(text: str) -> str:
+    """`text` with '\\n' for each '\\r\\n' and '\\r': what replacing them does, in a third of its time."""
+    if "\r" not in text:
+        return text
+    from io import IncrementalNewlineDecoder
+    return IncrementalNewlineDecoder(None, True).decode(text, True)
 
 
 # ── html ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -3151,12 +3165,12 @@ def html_mend(text: str) -> str:
 
     Each of them stands after the last of its closing marks, so one look at the end finds them all.
     """
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = with_line_feeds(text)
     if "\0" in text:
         text = text.replace("\0", "")
     if "<![" in text:
-        text = HTML_SECTION.sub(lambda found: "" if len(found[0]) > 3 else "&lt;![", text).replace("]]>", "")
+        text = HTML_SECTION.sub(lambda found: "" if len(found[0]) > 3 else "&lt;![", text)
+        text = "".join(text.split("]]>"))  # what replacing them does, in two thirds of its time
     closed = text.rfind("-->") + 1
     if text.find("<!--", closed) >= 0:
         text = text[:closed] + text[closed:].replace("<!--", "&lt;!--")
@@ -4797,6 +4811,8 @@ MARKDOWN_MARKS = {
     "br": ("\n", ""), "li": ("\n- ", "\n"), "dt": ("\n\n**", "**\n"), "dd": ("\n", "\n"), "summary": ("\n\n**", "**\n\n"), "option": ("\n", "\n"),
 }
 MARKDOWN_CODE_TAGS = frozenset(("code", "kbd", "samp", "tt"))
+MARKDOWN_SPANS = MARKDOWN_CODE_TAGS | {"a", "img"}
+MARKDOWN_TAGS = MARKDOWN_BLOCK_TAGS | MARKDOWN_INLINE_TAGS
 MARKDOWN_LABELS = ("label", "title", "header", "name", "text", "value")
 MARKDOWN_ADMONITIONS = frozenset(
     "abstract attention bug caution danger error example failure help hint important info information note question quote secondary seealso "
@@ -4825,10 +4841,10 @@ def markdown_decode(data: bytes, charset: str) -> str:
                 continue
         else:
             text = data.decode("windows-1252", "replace")
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = with_line_feeds(text)
     if not text.isascii():
         text = text.replace("\u2028", "\n").replace("\u2029", "\n").replace("\x85", "\n")
-    return re.sub(MARKDOWN_INVISIBLE, "", text)
+    return text if is_printable(text) else re.sub(MARKDOWN_INVISIBLE, "", text)
 
 
 def markdown_unescape(text: str) -> str:
@@ -4842,10 +4858,9 @@ def markdown_unescape(text: str) -> str:
 def markdown_attributes(text: str) -> dict[str, str]:
     """The attributes with a text value in the inside of a tag; names in lower case, the first of a name wins."""
     found: dict[str, str] = {}
-    if "=" not in text:
-        return found
-    for name, *values in re.findall(MARKDOWN_ATTRIBUTE, text):  # one of the values at most is not empty
-        found.setdefault(name.lower(), markdown_unescape("".join(values)))
+    if "=" in text:
+        for name, double, single, braced, bare in re.findall(MARKDOWN_ATTRIBUTE, text):
+            found.setdefault(name.lower(), markdown_unescape(double or single or braced or bare))
     return found
 
 
@@ -4880,14 +4895,19 @@ def markdown_is_wordy(text: str) -> bool:
 
 
 class MarkdownTag:
-    """An HTML or JSX tag in running text. name: in lower case. empty: it ends itself. component: it may be one of JSX. known: HTML has it."""
+    """An HTML or JSX tag in running text. name: in lower case. empty: it ends itself. component: it may be one of JSX. known: HTML has it.
+    anchors: what it names. mark: the Markdown that it becomes, None where that depends on what is around it."""
 
-    __slots__ = ("attributes", "closing", "component", "empty", "known", "name")
+    __slots__ = ("anchors", "attributes", "closing", "component", "empty", "known", "mark", "name")
 
     def __init__(self, slash: str, name: str, inside: str, component: bool) -> None:
-        self.name, self.closing, self.empty, self.component = name.lower(), bool(slash), inside.rstrip().endswith("/"), component
-        self.known = name in (self.name, name.upper()) and (self.name in MARKDOWN_INLINE_TAGS or self.name in MARKDOWN_BLOCK_TAGS)
-        self.attributes = markdown_attributes(inside)
+        self.name = lower = name.lower()
+        self.closing, self.empty, self.component = slash == "/", inside.rstrip()[-1:] == "/", component
+        self.known = name in MARKDOWN_TAGS or (lower in MARKDOWN_TAGS and name.isupper())
+        self.attributes = attributes = markdown_attributes(inside)
+        self.anchors = [attributes[key] for key in ("id", "name")[:2 if lower == "a" else 1] if attributes.get(key)] if attributes else []
+        depends = component or not self.known or self.anchors or lower in MARKDOWN_SPANS
+        self.mark = None if depends else MARKDOWN_MARKS.get(lower, ("", ""))[self.closing]
 
 
 class MarkdownContext:
@@ -4997,16 +5017,13 @@ class MarkdownInline:
         self.comments = self.expressions = True  # whether the end of a comment of HTML, of MDX may still come
 
     def read(self) -> str:
-        text, at, out = self.text, 0, self.out
+        text, at, out, rules = self.text, 0, self.out, self.rules
         search = self.context.token
-        while True:
-            match = search(text, at)
-            if match is None:
-                break
-            start = match.start()
+        while match := search(text, at):
+            start, end = match.span()
             if start > at:
                 out.append(text[at:start])
-            at = self.rules[text[start]](self, start, match.end())
+            at = rules[text[start]](self, start, end)
         out.append(text[at:])
         return "".join(out)
 
@@ -5030,14 +5047,18 @@ class MarkdownInline:
     def angle(self, start: int, end: int) -> int:
         """A comment, an autolink or a tag."""
         text = self.text
-        if text.startswith("<!--", start):
-            close = text.find("-->", end) if self.comments else -1
-            self.comments = close >= 0
-            return self.copy(start, end) if close < 0 else close + 3
-        tag = self.context.tags.get(text[start:end]) or self.context.read_tag(text, start, end)
-        if tag is None:  # an autolink
-            return self.copy(start, end)
-        if tag.component and not (start and text[start - 1].isalnum()):
+        tag = self.context.tags.get(text[start:end])
+        if tag is None:
+            if text.startswith("<!--", start):
+                close = text.find("-->", end) if self.comments else -1
+                self.comments = close >= 0
+                return self.copy(start, end) if close < 0 else close + 3
+            tag = self.context.read_tag(text, start, end)
+            if tag is None:  # an autolink
+                return self.copy(start, end)
+        if tag.mark is not None:
+            self.out.append(text[start:end] if self.table else tag.mark)
+        elif tag.component and not (start and text[start - 1].isalnum()):
             if tag.empty and not self.plain:
                 self.out.append(next((tag.attributes[key] for key in MARKDOWN_LABELS if tag.attributes.get(key)), ""))
         elif not tag.known:
@@ -5045,21 +5066,21 @@ class MarkdownInline:
         elif tag.closing:
             self.close_tag(tag.name, start, end)
         else:
-            self.open_tag(tag.name, tag.attributes, tag.empty, start, end)
+            self.open_tag(tag, start, end)
         return end
 
-    def open_tag(self, name: str, attributes: dict[str, str], empty: bool, start: int, end: int) -> None:
-        anchors = [attributes[key] for key in ("id", "name") if attributes.get(key) and (key == "id" or name == "a")]
-        self.context.anchors += anchors
+    def open_tag(self, tag: MarkdownTag, start: int, end: int) -> None:
+        name, attributes = tag.name, tag.attributes
+        self.context.anchors += tag.anchors
         if name == "img":
             self.image(attributes.get("alt", "") or attributes.get("title", ""), attributes.get("src", ""))
         elif name == "a":
-            if not empty and len(self.open) < MARKDOWN_OPEN_BRACKETS:
+            if not tag.empty and len(self.open) < MARKDOWN_OPEN_BRACKETS:
                 self.open.append(("a", len(self.out), start, attributes.get("href", "")))
-        elif self.table and not anchors:
+        elif self.table and not tag.anchors:
             self.copy(start, end)
         elif name in MARKDOWN_CODE_TAGS:
-            if not empty and len(self.open) < MARKDOWN_OPEN_BRACKETS:
+            if not tag.empty and len(self.open) < MARKDOWN_OPEN_BRACKETS:
                 self.open.append(("code", len(self.out), start, name))
         elif name in MARKDOWN_MARKS:
             self.out.append(MARKDOWN_MARKS[name][0])
@@ -5141,7 +5162,7 @@ class MarkdownInline:
             target = f"<{bare}>" if re.search(r"[\s()]", bare) else bare
         else:
             target = self.context.absolute(target)
-            target = f"<{target}>" if len(target.split(None, 1)) > 1 or target != target.strip() else target
+            target = f"<{target}>" if target and target.split() != [target] else target
         if only_images:
             alt = " ".join(re.sub("[\x01-\x04]", " ", content).split())
             self.out.append(f"\x03[{alt}]({target})\x04" if alt else "\x03\x04")
@@ -5167,8 +5188,13 @@ def markdown_inline(text: str, context: MarkdownContext, table: bool = False) ->
     return text.replace("****", "")
 
 
+MARKDOWN_EMPHASIS = frozenset("\\`*_~&")
+
+
 def markdown_emphasis(text: str) -> str:
     """`text` without the marks of emphasis that pair up; code spans, character references and escapes are resolved."""
+    if MARKDOWN_EMPHASIS.isdisjoint(text):
+        return text
     parts: list[str] = []
     opened: dict[str, list[int]] = {}
     at = 0
@@ -5205,7 +5231,7 @@ def markdown_emphasis(text: str) -> str:
 
 def markdown_heading(raw: str, context: MarkdownContext) -> tuple[str, str]:
     """(the heading as plain text, the text GitHub makes the anchor from: the same without images)."""
-    text = MarkdownInline(raw, context, plain=True).read()
+    text = MarkdownInline(raw, context, plain=True).read() if "<" in raw or "[" in raw or "{/*" in raw else raw
     shown = slugged = markdown_emphasis(text)
     if "\x01" in text or "\x03" in text:
         bare = re.sub("\x01[^\x02]*\x02", "", re.sub("\x03[^\x04]*\x04", "", text))
@@ -5310,7 +5336,7 @@ class MarkdownReader:
         pairs: dict[int, int] = {}
         opened: list[tuple[int, int]] = []
         fence = ""
-        if not any(":::" in line for line in self.lines):
+        if ":::" not in "\n".join(self.lines):  # a fourth of the time that a look at each of them takes
             return pairs
         for at, line in enumerate(self.lines):
             bare = line.lstrip()
@@ -5396,7 +5422,7 @@ class MarkdownReader:
                 if match.group(1) and self.blocks and self.blocks[-1].kind == "heading":
                     self.blocks[-1].id = match.group(1)
                 at += 1
-        if at < len(lines) and re.match(r"\s*<a\s[^<>]*>\s*(?:</a>)?\s*$", lines[at]) and not ("".join(lines[at + 1:at + 2]).strip().startswith("#")):
+        if at < len(lines) and "<a" in lines[at] and re.match(r"\s*<a\s[^<>]*>\s*(?:</a>)?\s*$", lines[at]) and not ("".join(lines[at + 1:at + 2]).strip().startswith("#")):
             return at + 1 if "href" not in lines[at].lower() else at
         return at
 
@@ -11667,7 +11693,7 @@ SECRET_NAMES = frozenset((".env", ".netrc", ".pypirc", ".npmrc", ".htpasswd", "i
 SECRET_TEXT = re.compile(
     rb"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----\s+[A-Za-z0-9+/=]{40}|\bAKIA(?![0-9A-Z]{9}EXAMPLE)[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36}\b")
 # One of these is in every file that the expression fits; looking for them takes a tenth of its time.
-SECRET_HINTS = (b"PRIVATE KEY", b"AKIA", b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_")
+SECRET_HINTS, SECRET_HINT = (b"PRIVATE KEY", b"AKIA"), re.compile(rb"gh[pousr]_")
 
 
 class Item:
@@ -12542,11 +12568,12 @@ ADDRESSES_MODEL = re.compile(
     r"\b(?:ignore|disregard|forget)\b[^.]{0,40}\b(?:previous|prior|above|earlier)\b[^.]{0,20}\b(?:instructions?|prompts?|messages?)\b"
     r"|\byou are now\b[^.]{0,40}\b(?:assistant|agent|model)\b|\bdo not (?:tell|inform|mention)\b[^.]{0,20}\bthe user\b|<\|?(?:im_start|system)\|?>",
     re.IGNORECASE)
-# A text that the expression fits has, casefolded, one of the first and one of the others: to look for them takes a tenth of its time. None has an
-# i, since the expression takes the Turkish ones for it and casefolding does not.
+# A text that the expression fits has, casefolded, one of the first and, in its reach behind that, one of the others: to look for them takes a tenth of
+# its time. None has an i, since the expression takes the Turkish ones for it and casefolding does not.
 ADDRESSES_MODEL_HINTS = {
-    **dict.fromkeys(("gnore", "sregard", "forget"), ("nstruct", "prompt", "message")), "do not ": ("the user",),
-    **dict.fromkeys(("you are now", "m_start", "<system", "<|system"), ("",))}
+    **dict.fromkeys(("gnore", "sregard", "forget"), ("nstruct", "prompt", "message")), "do not ": ("the user",), "you are now": ("",),
+    "<": ("m_start", "system")}
+ADDRESSES_MODEL_REACH = 300  # the expression spans a hundred characters, and casefolding makes three of one at most
 
 
 class SectionMaker:
@@ -12628,7 +12655,7 @@ class SectionMaker:
                 made.append(more)
         for record in made:
             record["sha256"] = sha256_hex(record["body"].encode("utf-8", "surrogatepass"))
-            if addresses_model(record["heading"]) or addresses_model(record["body"]):
+            if addresses_model(f"{record['heading']}. {record['body']}"):  # no full stop is in what it looks for
                 record["addressesModel"] = True
         self.records[first:] = made
 
@@ -12643,12 +12670,25 @@ def visible(text: str) -> str:
 
 
 def addresses_model(text: str) -> bool:
-    return may_address_model(text) and any(ADDRESSES_MODEL.search(part) for part in text.split(".") if may_address_model(part))
+    return may_address_model(text) and ADDRESSES_MODEL.search(text) is not None
 
 
 def may_address_model(text: str) -> bool:
     folded = text.casefold()
-    return any(hint in folded and any(other in folded for other in others) for hint, others in ADDRESSES_MODEL_HINTS.items())
+    for hint, others in ADDRESSES_MODEL_HINTS.items():
+        if hint in folded and any(other in folded for other in others) and is_within_reach(folded, hint, others):
+            return True
+    return False
+
+
+def is_within_reach(folded: str, hint: str, others: Sequence[str]) -> bool:
+    at = folded.find(hint)
+    while at >= 0:
+        reach = folded[at:at + ADDRESSES_MODEL_REACH].partition(".")[0]
+        if any(other in reach for other in others):
+            return True
+        at = folded.find(hint, at + 1)
+    return False
 
 
 def cut_parts(blocks: Sequence[str], most: int) -> list[str]:
@@ -12967,7 +13007,8 @@ class PageNames:
 
 
 def holds_secret(data: bytes) -> bool:
-    return any(hint in data for hint in SECRET_HINTS) and SECRET_TEXT.search(data) is not None
+    hinted = SECRET_HINT.search(data) or any(hint in data for hint in SECRET_HINTS)
+    return bool(hinted) and SECRET_TEXT.search(data) is not None
 
 
 def read_beside(by_path: Mapping[str, Item], path: str, other: str) -> bytes | None:
