@@ -47,7 +47,8 @@ doctrove.leave(code)
 LATER = {
     "doctrove_remote": ("remote",),
     "doctrove_import": (
-        "importers", "html", "markdown", "restructuredtext", "asciidoc", "man pages", "json documents", "collections", "sections"),
+        "importers", "html", "markdown", "restructuredtext", "asciidoc", "man pages", "json documents", "collections", "python packages",
+        "sections"),
     "doctrove_web": ("web",),
     "doctrove_library": ("library", "library tools"),
     "doctrove_more": ("static host", "doctor", "commands")}

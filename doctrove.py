@@ -16,6 +16,7 @@ The module reads from top to bottom as the data flows, and each room uses only t
     importers   what a document is made of; html, markdown, restructuredtext, asciidoc, man pages, json documents: one format each,
                 bytes -> document
     collections folders, archives and files of documentation, and which format each file has
+    python packages  an installed distribution, a wheel or the standard library as a collection: what its source says, never run
     sections    documents -> sections; a collection imported into a volume
     web         documentation from URLs: one page, an archive, or a site that is crawled
     library     the writable folder of imported volumes (--root)
@@ -161,6 +162,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{path} is part of {other}, which this version holds already: refresh it with refresh_index, or import under another id or version.",
         "{path} 属于 {other}，该版本已收录：请用 refresh_index 刷新，或以其他 id 或版本导入。"),
     "import-nothing": ("{path} holds no documentation that can be read: {reasons}.", "{path} 中没有可读取的文档：{reasons}。"),
+    "python-absent": (
+        "{name} is not installed in {where}. Install it: python -m pip install {name}. Or say where it is: --venv DIR, --python PATH, --site-packages DIR.",
+        "{where} 中没有安装 {name}。请安装：python -m pip install {name}。或指明位置：--venv DIR、--python PATH、--site-packages DIR。"),
+    "python-mute": ("The interpreter {python} does not say where its packages are: {reason}.", "解释器 {python} 没有给出其包的位置：{reason}。"),
+    "python-name": ("'{name}' is no name of a Python package, and no .whl or .tar.gz file.", "'{name}' 不是 Python 包的名称，也不是 .whl 或 .tar.gz 文件。"),
+    "python-source": ("{reason}", "{reason}"),
     "library-busy": ("{where} is locked by another process for more than {seconds} s: try again.", "{where} 被其他进程锁定超过 {seconds} 秒：请重试。"),
     "library-write": ("{where} cannot be written: {reason}. The library is as it was.", "无法写入 {where}：{reason}。库未改变。"),
     # config
@@ -2913,12 +2920,15 @@ class Block:
     kind 'end':     the entry that was opened last has ended: what follows belongs to what was open before it. Only after an 'entry'.
     kind 'body':    `text` is the Markdown of one complete block: a paragraph, a whole list (nested ones included), a table, a fenced code
                     block, a quote, a definition list, an admonition. No blank line at either end. Never a heading inside.
+
+    place: of a heading or entry that stands in another file than its document, or at a line: 'requests/api.py:62'; else ''.
+    names: further names under which an entry is to be found.
     """
 
-    __slots__ = ("id", "kind", "level", "name", "text")
+    __slots__ = ("id", "kind", "level", "name", "names", "place", "text")
 
-    def __init__(self, kind: str, text: str = "", level: int = 0, id: str = "", name: str = "") -> None:
-        self.kind, self.text, self.level, self.id, self.name = kind, text, level, id, name
+    def __init__(self, kind: str, text: str = "", level: int = 0, id: str = "", name: str = "", place: str = "", names: Sequence[str] = ()) -> None:
+        self.kind, self.text, self.level, self.id, self.name, self.place, self.names = kind, text, level, id, name, place, names
 
 
 class Document:
@@ -2961,6 +2971,17 @@ def with_line_feeds(text: str) -> str:
         return text
     from io import IncrementalNewlineDecoder
     return IncrementalNewlineDecoder(None, True).decode(text, True)
+
+
+def write_api(document: Document) -> bytes:
+    """A document that was made of code, as the content of an item of the format 'api': so what has changed of it is known like that of a file."""
+    rows = [(block.kind, block.text, block.level, block.id, block.name, block.place, list(block.names)) for block in document.blocks]
+    return json.dumps([document.title, rows], ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
+
+
+def read_api(data: bytes, page: Page) -> Document:
+    title, rows = json.loads(data)
+    return Document(title, [Block(*row) for row in rows])
 
 
 # ── html ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -11632,7 +11653,7 @@ FORMAT_BY_SUFFIX = {
     ".man": "man", ".mdoc": "man"}
 READERS: dict[str, Callable[[bytes, Page], Document]] = {
     "html": read_html, "markdown": read_markdown, "rst": read_rst, "asciidoc": read_asciidoc, "text": read_text, "notebook": read_notebook,
-    "json": read_json_doc, "man": read_man}
+    "json": read_json_doc, "man": read_man, "api": read_api}
 # Text for models (llmstxt.org): an overview with links, or, where the name says more, many pages in one file. Markdown in spite of the suffix.
 LLMS_TEXT = re.compile(r"llms((?:[-_.](?:full|ctx|small|medium|complete))*)\.(?:txt|md)")
 # Names of manual pages end in their section: git-add.1, printf.3p, openssl.1ssl, lsearch.n. So do other names (foo-1.2.3): the content decides.
@@ -12556,6 +12577,1643 @@ def anchors_around(text: str, known: Mapping[str, Any]) -> dict[str, tuple[str, 
     return found
 
 
+# ── python packages ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+MAX_SOURCE_BYTES = 2 * 1024 * 1024  # of one Python file: longer ones are generated, and their tree would take a hundred times their size
+PYTHON_SECONDS = 60  # that an interpreter has to answer what it is asked
+PYTHON_NAMES = 12  # that a section has beside its public one
+PYTHON_FOREIGN = 300  # names of a module that are not defined in its distribution, or not in its text
+PYTHON_DEEP = 40  # imports that lead to imports, blocks inside blocks, bases of bases
+PYTHON_VALUE = 300  # characters of a value or default that are shown
+PYTHON_LINES = 250  # lines of a class that are shown: fields and special methods
+# Parts of a package that nobody imports: their tests, and folders that only a source distribution has.
+PYTHON_TESTS = frozenset(("tests", "conftest", "idlelib", "turtledemo"))
+PYTHON_EXTRAS = frozenset((
+    "docs", "doc", "examples", "example", "benchmarks", "benchmark", "tools", "scripts", "setup", "noxfile", "tasks", "build", "dist", "ci"))
+# Decorators that a caller has to know of, by their last name.
+PYTHON_DECORATORS = frozenset((
+    "staticmethod", "classmethod", "property", "cached_property", "abstractmethod", "contextmanager", "asynccontextmanager", "deprecated", "final", "override",
+    "dataclass", "dataclass_transform", "total_ordering", "runtime_checkable", "unique", "lru_cache", "cache", "singledispatch", "singledispatchmethod",
+    "overload", "coroutine", "define", "frozen", "mutable", "attrs", "s", "dataclasses", "verify", "type_check_only", "no_type_check"))
+PYTHON_PROPERTIES = frozenset(("property", "cached_property", "abstractproperty", "classproperty", "hybrid_property", "lazyproperty", "cache_readonly",
+                               "memoized_property", "reify", "setter", "getter", "deleter", "_SpecialForm", "_TypedCacheSpecialForm", "_LiteralSpecialForm"))
+PYTHON_DATACLASSES = frozenset(("dataclass", "define", "frozen", "mutable", "attrs", "s"))
+PYTHON_SOURCE = re.compile(r"(?:[^\W\d]\w*/)*[^\W\d]\w*\.pyi?")
+# What an interpreter is asked for: where its packages and its library are. It runs without site, so nothing of a package runs with it.
+PYTHON_ASK = """\
+import json, os, sys, sysconfig
+places = {"base": sys.argv[1], "platbase": sys.argv[1], "installed_base": sys.argv[1]} if sys.argv[1] else {}
+found = []
+for scheme in sysconfig.get_scheme_names():
+    if not (places and scheme.endswith("user")):
+        found += [sysconfig.get_path(name, scheme, vars=places or None) for name in ("purelib", "platlib")]
+if not places or sys.argv[2]:
+    found += [sysconfig.get_path(name) for name in ("purelib", "platlib")]
+    found += [os.path.join(sys.prefix, "lib", "python3", "dist-packages")]
+library = sysconfig.get_path("stdlib")
+names = getattr(sys, "stdlib_module_names", None)
+if names is None:
+    places = [library, os.path.join(library, "lib-dynload"), os.path.join(sys.base_prefix, "DLLs")]
+    names = {name.partition(".")[0] for place in places if os.path.isdir(place) for name in os.listdir(place) if not name.startswith("_sysconfigdata")}
+    names = {name for name in names if name.isidentifier()} | set(sys.builtin_module_names)
+print(json.dumps({"folders": [path for path in dict.fromkeys(found) if os.path.isdir(path)], "library": library, "names": sorted(names),
+                  "builtin": sorted(sys.builtin_module_names), "version": ".".join(map(str, sys.version_info[:3]))}))
+"""
+# What an interpreter tells of the modules of its own library that have no source: each as the text of a stub.
+PYTHON_STUBS = '''\
+import importlib, inspect, json, keyword, re, sys
+def doc(thing, indent):
+    text = inspect.getdoc(thing) if not isinstance(thing, type) or "__doc__" in vars(thing) else None
+    return [indent + repr(text)] if isinstance(text, str) and text else []
+def function(name, thing, indent, mark=()):
+    try:
+        signature = re.sub(r"<([\\w.]+): [^<>]*>", r"\\1", str(inspect.signature(thing)))
+        compile("def f" + signature + ": pass", "", "exec")
+        mark = list(mark)
+    except Exception:
+        signature, mark = "(*args, **kwargs)", ["@__no_signature__", *mark]
+    return [indent + line for line in (*mark, "def " + name + signature + ":")] + (doc(thing, indent + "    ") or [indent + "    ..."])
+def members(thing):
+    lines = []
+    for name, member in sorted(vars(thing).items()):
+        if name.startswith("_") or not name.isidentifier():
+            continue
+        if isinstance(member, (staticmethod, classmethod)) or type(member).__name__ == "classmethod_descriptor":
+            kind = "@staticmethod" if isinstance(member, staticmethod) else "@classmethod"
+            lines += function(name, getattr(thing, name), "    ", [kind])
+        elif callable(member):
+            lines += function(name, member, "    ")
+        elif type(member).__name__ in ("getset_descriptor", "member_descriptor", "property"):
+            lines += ["    @property", "    def " + name + "(self):", *(doc(member, "        ") or ["        ..."])]
+    return lines
+def stub(module):
+    lines = doc(module, "")
+    for name, thing in sorted(vars(module).items()):
+        if name.startswith("__") or not name.isidentifier() or keyword.iskeyword(name) or inspect.ismodule(thing):
+            continue
+        if isinstance(thing, type):
+            bases = ", ".join(base.__name__ for base in thing.__bases__ if base is not object)
+            lines += ["class " + name + "(" + bases + "):", *doc(thing, "    "), *members(thing), "    ..."]
+            try:
+                text = str(inspect.signature(thing))
+                compile("def f" + text + ": pass", "", "exec")
+                lines[-1:] = ["    def __init__" + text.replace("(", "(self, ", 1).replace(", )", ")") + ": ..."]
+            except Exception:
+                pass
+        elif inspect.isroutine(thing):
+            lines += function(name, thing, "")
+        elif isinstance(thing, (bool, int, float, str, bytes)) and len(repr(thing)) < 200 and module is not sys:
+            lines.append(name + " = " + (repr(thing) if repr(thing) not in ("inf", "-inf", "nan") else "float(" + repr(repr(thing)) + ")"))
+        else:
+            lines.append(name + ": " + type(thing).__name__)
+    return "\\n".join(lines) + "\\n"
+found = {}
+real, sys.stdout = sys.stdout, sys.stderr
+for name in json.load(sys.stdin):
+    try:
+        found[name] = stub(importlib.import_module(name))
+    except Exception as error:
+        found[name] = None
+print(json.dumps(found), file=real)
+'''
+
+
+def python_name(name: str) -> str:
+    """A distribution's name as PEP 503 writes it."""
+    return re.sub(r"[-_.]+", "-", name.strip()).lower()
+
+
+def ask_python(python: str, code: str, arguments: Sequence[str] = (), given: Any = None) -> Any:
+    """What `code` prints as JSON when the interpreter runs it, alone and without site. Raises DocError."""
+    import subprocess
+    try:
+        done = subprocess.run([python, "-I", "-S", "-X", "utf8", "-c", code, *arguments], input=json.dumps(given), capture_output=True, timeout=PYTHON_SECONDS,
+                              encoding="utf-8", errors="replace", creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0))
+        if done.returncode == 0:
+            return json.loads(done.stdout)
+        reason = (done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"])[-1]
+    except subprocess.TimeoutExpired:
+        reason = f"no answer within {PYTHON_SECONDS} s"
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+    raise DocError("validation", "python-mute", python=python, reason=shorten(reason, 300))
+
+
+def read_interpreter(python: str) -> Record:
+    """{folders, library, names, builtin, version} of an interpreter. Its virtual environment is read from pyvenv.cfg, which site would do."""
+    prefix, wide = os.path.dirname(os.path.dirname(os.path.abspath(python))), ""
+    try:
+        with open(os.path.join(prefix, "pyvenv.cfg"), encoding="utf-8", errors="replace") as file:
+            wide = "1" if re.search(r"^include-system-site-packages\s*=\s*true", file.read(1 << 16), re.MULTILINE | re.IGNORECASE) else ""
+    except OSError:
+        prefix = ""
+    found: Record = ask_python(python, PYTHON_ASK, (prefix, wide))
+    return found
+
+
+def venv_folders(folder: str) -> list[str]:
+    """The folders of packages in a virtual environment."""
+    import glob
+    patterns = (("lib", "python3*", "site-packages"), ("lib64", "python3*", "site-packages"), ("lib", "pypy3*", "site-packages"), ("Lib", "site-packages"))
+    found = [path for pattern in patterns for path in sorted(glob.glob(os.path.join(glob.escape(folder), *pattern)))]
+    return list({os.path.realpath(path): path for path in found}.values())
+
+
+def python_folders(where: Mapping[str, str]) -> list[str]:
+    """The folders to look for packages in: of the interpreter, the environment and the folder that `where` names ('python', 'venv',
+    'site-packages'), else those of the active environment and of the interpreter that runs. Raises DocError."""
+    folders = [where["site-packages"]] if where.get("site-packages") else []
+    if where.get("venv"):
+        folders += venv_folders(where["venv"])
+    if where.get("python"):
+        folders += read_interpreter(where["python"])["folders"]
+    if not any(where.values()):
+        folders = venv_folders(os.environ["VIRTUAL_ENV"]) if os.environ.get("VIRTUAL_ENV") else []
+        folders += read_interpreter(sys.executable)["folders"] if sys.executable else [path for path in sys.path if os.path.isdir(path)]
+    return list(dict.fromkeys(os.path.abspath(folder) for folder in folders))
+
+
+# — the files of a distribution —
+
+class PythonFiles:
+    """What a distribution holds. sources: path as it is imported ('requests/api.py') -> Item. name, version, description (text, content type)
+    as its metadata gives them. plain: other files by path, among them documents. public: modules that are so in spite of their names."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.version, self.description = name, "", ("", "")
+        self.sources: dict[str, Item] = {}
+        self.plain: dict[str, Item] = {}
+        self.stubs: dict[str, str] = {}  # of modules without source: name -> the text of a stub
+        self.aliases: dict[str, str] = {}  # module -> the name under which it is imported
+        self.private: frozenset[str] = frozenset()  # modules that nobody imports, in spite of their names
+
+    def read_metadata(self, text: str) -> None:
+        from email.parser import Parser
+        try:
+            said = Parser().parsestr(text)
+            payload = said.get_payload()
+            self.version = str(said["Version"] or "").strip() or self.version
+            body = payload if isinstance(payload, str) and payload.strip() else re.sub(r"\n(?: {7}\||        )", "\n", str(said["Description"] or ""))
+            self.description = body.strip("\n"), str(said["Description-Content-Type"] or "").partition(";")[0].strip().lower()
+        except Exception:  # broken metadata costs the README alone
+            pass
+
+    def take(self, path: str, item: Item) -> None:
+        """Takes a file that stands at `path` below a folder that modules are imported from."""
+        (self.sources if PYTHON_SOURCE.fullmatch(path) else self.plain).setdefault(path, item)
+
+    def take_folder(self, root: str, names: Iterable[str] | None = None) -> None:
+        """Takes the files below `root`: of the modules `names` alone where they are given."""
+        wanted = None if names is None else set(names)
+        for folder, folders, files in os.walk(root):
+            inside = os.path.relpath(folder, root).replace(os.sep, "/")
+            prefix = "" if inside == "." else inside + "/"
+            folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS and not name.startswith(".") and (
+                prefix or wanted is None or name in wanted))
+            for name in sorted(files):
+                if prefix or wanted is None or name.partition(".")[0] in wanted:
+                    self.take_file(prefix + name, os.path.join(folder, name))
+
+    def take_file(self, path: str, file: str) -> None:
+        try:
+            stat = os.stat(file)
+        except OSError:
+            return  # a record names what is gone
+        self.take(path, Item(path, stat.st_size, lambda: read_whole(file), stamp_of(stat)))
+
+
+def find_distribution(name: str, folders: Sequence[str]) -> tuple[str, str] | None:
+    """(folder, name of its metadata there) of the first distribution of that name."""
+    for folder in folders:
+        try:
+            found = sorted(os.listdir(folder))
+        except OSError:
+            continue
+        for entry in found:
+            match = re.fullmatch(r"(.+?)(?:-[^-]+(?:-py[0-9.]+.*)?)?\.(?:dist-info|egg-info|egg-link)", entry)
+            if match and python_name(match[1]) == name:
+                return folder, entry
+    return None
+
+
+def read_installed(name: str, folders: Sequence[str]) -> PythonFiles:
+    """The files of an installed distribution. Raises DocError not-found."""
+    import importlib.metadata
+    from pathlib import Path
+    found = find_distribution(name, folders)
+    if found is None:
+        raise DocError("not-found", "python-absent", {"folders": list(folders)}, name=name, where=", ".join(folders) or "-")
+    folder, entry = found
+    files = PythonFiles(name)
+    if entry.endswith(".egg-link"):  # an old editable install: the folder with the metadata and the code
+        with open(os.path.join(folder, entry), encoding="utf-8", errors="replace") as file:
+            folder = file.read(1 << 16).split("\n")[0].strip()
+        entry = (find_distribution(name, [folder]) or ("", ""))[1]
+    match = re.match(r".+?-([0-9][^-]*?)(?:-py[0-9.]+.*)?\.(?:dist|egg)-info$", entry)
+    files.version = match[1] if match else ""
+    distribution = importlib.metadata.Distribution.at(Path(folder, entry))
+    try:
+        files.read_metadata(distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or "")
+        recorded = [str(path).replace("\\", "/") for path in distribution.files or ()]
+    except Exception:  # a broken RECORD: then the folders of its names are looked at
+        recorded = []
+    for path in sorted(recorded):
+        if not path.startswith(("../", "/")) and ".." not in path.split("/") and "__pycache__/" not in path:
+            files.take_file(path, os.path.join(folder, *path.split("/")))
+    tops = python_tops(distribution, name)
+    read_editable(files, distribution, folder, tops)
+    modules = [path for path in files.sources if not path.startswith("__editable__")]
+    if not modules:
+        files.take_folder(folder, tops)
+    for top in sorted({path.partition("/")[0].partition(".")[0] for path in files.sources}):
+        if os.path.isdir(os.path.join(folder, top + "-stubs")):
+            for path, item in list(walk_stubs(folder, top).items()):
+                files.sources.setdefault(path, item)
+    return files
+
+
+def walk_stubs(folder: str, top: str) -> dict[str, Item]:
+    """The stubs of NAME-stubs, as if they stood in the package."""
+    other = PythonFiles(top)
+    other.take_folder(os.path.join(folder, top + "-stubs"))
+    found = {}
+    for path, item in other.sources.items():
+        item.path = f"{top}-stubs/{path}"
+        found[f"{top}/{path}"] = item
+    return found
+
+
+def python_tops(distribution: Any, name: str) -> list[str]:
+    """The names of a distribution's modules: from top_level.txt, else its own."""
+    try:
+        text = distribution.read_text("top_level.txt") or ""
+    except Exception:
+        text = ""
+    return [line.strip() for line in text.split("\n") if line.strip().isidentifier()] or [name.replace("-", "_")]
+
+
+def read_editable(files: PythonFiles, distribution: Any, folder: str, tops: Sequence[str]) -> None:
+    """Takes the modules that an editable install points to, by its .pth files, the table in its finder and direct_url.json. They are read, not run."""
+    import ast
+    from urllib.parse import unquote, urlsplit
+    roots: list[str] = []
+    for path in list(files.plain):
+        if "/" not in path and path.endswith(".pth"):
+            lines = read_plain(files.plain[path]).splitlines()[:1000]
+            roots += [os.path.join(folder, line.strip()) for line in lines if line.strip() and not line.startswith(("#", "import ", "import\t"))]
+    for path in [path for path in files.sources if path.startswith("__editable__")]:
+        try:
+            tree = ast.parse(files.sources.pop(path).read())
+            tables = [node for node in tree.body if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and "MAPPING" in {
+                part.id for part in ast.walk(node) if isinstance(part, ast.Name)}]
+            mapping: Mapping[str, str] = ast.literal_eval(tables[0].value) if tables and tables[0].value else {}
+        except Exception:  # another form of finder
+            continue
+        for top, place in sorted(mapping.items()):
+            if os.path.isdir(place):
+                other = PythonFiles(top)
+                other.take_folder(place)
+                for inner, item in other.sources.items():
+                    item.path = f"{top.replace('.', '/')}/{inner}"
+                    files.sources.setdefault(item.path, item)
+            elif os.path.isfile(place + ".py"):
+                files.take_file(f"{top.replace('.', '/')}.py", place + ".py")
+    modules = any(not path.endswith((".pth",)) for path in files.sources)
+    if not modules and not roots:
+        try:
+            said = json.loads(distribution.read_text("direct_url.json") or "{}")
+            address = urlsplit(said["url"]) if said.get("dir_info", {}).get("editable") else None
+        except Exception:
+            address = None
+        if address and address.scheme == "file":
+            from urllib.request import url2pathname
+            place = url2pathname(address.path) if os.name == "nt" else unquote(address.path)
+            roots = [os.path.join(place, "src"), place]
+    for root in roots:
+        if os.path.isdir(root) and not any(is_module_at(root, top) for top in tops):
+            tops = [*tops, *(name for name in sorted(os.listdir(root)) if name not in PYTHON_TESTS | PYTHON_EXTRAS and is_module_at(root, name))]
+        if os.path.isdir(root):
+            files.take_folder(root, tops)
+
+
+def is_module_at(root: str, name: str) -> bool:
+    return os.path.isfile(os.path.join(root, name, "__init__.py")) or os.path.isfile(os.path.join(root, name + ".py"))
+
+
+def read_plain(item: Item) -> str:
+    try:
+        return item.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def read_packed(path: str) -> PythonFiles:
+    """The files of a wheel or a source distribution. Raises DocError."""
+    opened = open_packed(path)
+    names = [name for name in opened if name.endswith((".dist-info/METADATA", "PKG-INFO"))]
+    meta = min(names, key=lambda name: (name.count("/"), len(name)), default="")
+    stem, version = split_name(os.path.basename(path))
+    files = PythonFiles(python_name(stem))
+    files.version = version
+    if meta:
+        text = read_plain(opened[meta])
+        files.read_metadata(text)
+        said = re.search(r"^Name:[ \t]*(\S+)", text, re.MULTILINE)
+        files.name = python_name(said[1]) if said else files.name
+    if meta.endswith("METADATA"):
+        for name, item in sorted(opened.items()):
+            inside = re.sub(r"^[^/]+\.data/(?:pure|plat)lib/", "", name)
+            files.take(inside, item)
+        return files
+    root = meta[:-len("PKG-INFO")] if meta.count("/") == 1 else ""
+    held = {name[len(root):]: item for name, item in sorted(opened.items()) if name.startswith(root)}
+    source = "src/" if any(name.startswith("src/") and name.endswith(".py") for name in held) else ""
+    for name, item in held.items():
+        top = name[len(source):].partition("/")[0].partition(".")[0]
+        is_module = name.startswith(source) and name.endswith((".py", ".pyi")) and top not in PYTHON_TESTS | PYTHON_EXTRAS and (
+            f"{source}{top}/__init__.py" in held or name == f"{source}{top}.py" or source)
+        if is_module or not name.endswith((".py", ".pyi")):
+            files.take(name[len(source):] if name.startswith(source) and is_module else name, item)
+    return files
+
+
+def open_packed(path: str) -> dict[str, Item]:
+    """The files of an archive that may be sources or documents."""
+    import tarfile
+    import zipfile
+    found: dict[str, Item] = {}
+
+    def wanted(name: str, size: int) -> bool:
+        return size <= MAX_FILE_BYTES and name.lower().endswith((".py", ".pyi", ".md", ".rst", ".txt", ".so", ".pyd", "metadata", "pkg-info"))
+    try:
+        if zipfile.is_zipfile(path):
+            archive = zipfile.ZipFile(path)
+            for info in archive.infolist():
+                name = member_path(info.filename)
+                if not info.is_dir() and wanted(name, info.file_size):
+                    found[name] = Item(name, info.file_size, lambda info=info: archive.read(info), f"{info.file_size}-{info.CRC:08x}")  # type: ignore[misc]
+            return found
+        room = MAX_INDEX_BYTES
+        with tarfile.open(path) as tar:
+            for member in tar:
+                name = member_path(member.name)
+                file = tar.extractfile(member) if member.isreg() and wanted(name, member.size) else None
+                if file is not None:
+                    room -= member.size
+                    if room < 0:
+                        raise DocError("validation", "index-large", where=path, limit=MAX_INDEX_BYTES)
+                    data = file.read()
+                    found[name] = Item(name, len(data), lambda data=data: data, sha256_hex(data)[:16])  # type: ignore[misc]
+        return found
+    except DocError:
+        raise
+    except Exception as error:  # zipfile, tarfile, zlib and lzma each have their own
+        raise DocError("validation", "index-unreadable", where=path, reason=getattr(error, "strerror", None) or str(error) or type(error).__name__) from None
+
+
+def read_stdlib(python: str) -> PythonFiles:
+    """The files of an interpreter's own library, and stubs for its modules that have no source."""
+    said = read_interpreter(python)
+    files = PythonFiles("python")
+    files.version = said["version"]
+    names = [name for name in said["names"] if name not in PYTHON_TESTS and name not in ("test", "antigravity", "this", "site-packages", "lib2to3")]
+    files.take_folder(said["library"], names)
+    files.sources = {path: item for path, item in files.sources.items() if PYTHON_TESTS.isdisjoint(path.split("/")[:-1]) and "/test/" not in path}
+    files.plain.clear()
+    tops = {path.partition("/")[0].partition(".")[0] for path in files.sources}
+    files.stubs = {name: text for name, text in ask_python(python, PYTHON_STUBS, given=[name for name in names if name not in tops]).items() if text}
+    files.aliases = {"posixpath": "os.path"}
+    files.private = frozenset(("posix", "nt", "ntpath", "genericpath", "nturl2path", "sre_compile", "sre_constants", "sre_parse", "pydoc_data"))
+    return files
+
+
+def open_python(name: str, where: Mapping[str, str] | None = None) -> Collection:
+    """The collection of `pypi:NAME`: an installed distribution, 'stdlib', or a wheel or source distribution by its path. One document for each of its
+    public modules, its README and its change log. where: see python_folders. Nothing of it is imported or run. Raises DocError."""
+    where = {key: os.path.abspath(os.path.expanduser(value)) for key, value in (where or {}).items() if value}
+    name = name.strip()
+    path = os.path.realpath(os.path.expanduser(name))
+    if python_name(name) == "stdlib":
+        files = read_stdlib(where.get("python") or sys.executable)
+    elif name.lower().endswith((".whl", ".tar.gz", ".tgz", ".zip", ".tar.bz2")) and os.path.isfile(path):
+        files, name = read_packed(path), path
+    elif not re.fullmatch(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?", name):
+        raise DocError("validation", "python-name", name=shorten(name, 100))
+    else:
+        files = read_installed(python_name(name), python_folders(where))
+    collection = Collection(files.name, {"path": f"pypi:{name}", **({"where": where} if where else {})})
+    collection.label = files.name, files.version
+    add_plain_pages(collection, files)
+    add_module_pages(collection, files)
+    return collection
+
+
+def add_plain_pages(collection: Collection, files: PythonFiles) -> None:
+    """The README that the metadata holds, and the change logs and documents that are shipped."""
+    text, kind = files.description
+    if text.strip() and text.strip() != "UNKNOWN":
+        suffix, form = {"text/markdown": (".md", "markdown"), "text/plain": (".txt", "text")}.get(kind, (".rst", "rst"))
+        data = text.encode("utf-8", "surrogatepass")
+        collection.items.append(Item("README" + suffix, len(data), lambda: data, sha256_hex(data)[:16], format=form))
+        collection.paths.add("README" + suffix)
+    for path, item in sorted(files.plain.items()):
+        parts = path.lower().split("/")
+        stem, suffix = os.path.splitext(parts[-1])
+        is_page = suffix in (".md", ".rst", ".txt", "") and stem in README_NAMES and (stem != "readme" or not text.strip())
+        is_page = is_page or (suffix in (".md", ".rst") and bool({"docs", "doc", "documentation"}.intersection(parts[:-1])))
+        if is_page and not PYTHON_TESTS.intersection(parts) and path not in collection.paths and len(parts) <= 6:
+            collection.offer(path, item.size, item.read, item.stamp)
+
+
+def add_module_pages(collection: Collection, files: PythonFiles) -> None:
+    code = PythonCode(files, collection.skipped)
+    marks = [f"{item.path} {item.stamp}" for _, item in sorted(files.sources.items())] + [f"{name} {files.version}" for name in sorted(files.stubs)]
+    stamp = sha256_hex("\n".join(marks).encode("utf-8", "surrogatepass"))[:16]  # a module shows what others define
+    for module in code.public_modules():
+        def read(module: PythonModule = module) -> bytes:
+            return code.page(module)
+        collection.items.append(Item(module.path, module.size, read, stamp, format="api"))
+
+
+# — what a module's text says —
+
+class PythonSource:
+    """A parsed file: its `tree`, and the text of parts of it. path: where it stands, with '/'. Raises SyntaxError, ValueError, RecursionError, MemoryError."""
+
+    def __init__(self, path: str, text: str, has_lines: bool = True) -> None:
+        import ast
+        import gc
+        import warnings
+        self.path, self.has_lines = path, has_lines
+        collects = gc.isenabled()
+        gc.disable()  # a tree is a hundred thousand objects of which none is to be freed
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # about escapes in its texts
+                self.tree = ast.parse(text)
+        finally:
+            if collects:
+                gc.enable()
+        self.lines = re.split(r"\r\n|\r|\n", text)
+
+    def text(self, node: Any) -> str:
+        """What stands at an expression, on one line, cut where it is long."""
+        if node.lineno == node.end_lineno:
+            line = self.lines[node.lineno - 1]
+            found = line[node.col_offset:node.end_col_offset] if line.isascii() else (
+                line.encode("utf-8", "surrogatepass")[node.col_offset:node.end_col_offset].decode("utf-8", "replace"))
+        else:
+            import ast
+            try:
+                found = " ".join(ast.unparse(node).split("\n"))
+            except (RecursionError, ValueError):
+                found = "…"
+        return cut_end(found, PYTHON_VALUE)
+
+    def place(self, node: Any) -> str:
+        return f"{self.path}:{node.lineno}" if self.has_lines else self.path
+
+    def comment(self, node: Any) -> str:
+        """The comment behind a statement, else those right above it that begin with '#:'."""
+        rest = self.lines[node.end_lineno - 1].encode("utf-8", "surrogatepass")[node.end_col_offset:].decode("utf-8", "replace")
+        match = re.match(r"\s*;?\s*#:?\s*(.*)", rest)
+        if match and not re.match(r"(?:type:|noqa|pragma|pylint|mypy|pyright)", match[1]):
+            return match[1].strip()
+        above: list[str] = []
+        for at in range(node.lineno - 2, max(node.lineno - 40, -1), -1):
+            line = self.lines[at].strip()
+            if not line.startswith("#:"):
+                break
+            above.append(line[2:].strip())
+        return "\n".join(reversed(above))
+
+
+class Binding:
+    """A statement that gives a name its meaning. kind: 'function', 'class', 'value' or 'import'; target: the (module, name or '') of an import.
+    hidden: only type checkers see it. doc: the text below a value that says what it is."""
+
+    __slots__ = ("doc", "hidden", "kind", "node", "source", "target")
+
+    def __init__(self, kind: str, node: Any, source: PythonSource, hidden: bool = False, target: tuple[str, str] = ("", ""), doc: str = "") -> None:
+        self.kind, self.node, self.source, self.hidden, self.target, self.doc = kind, node, source, hidden, target, doc
+
+
+class Scope:
+    """The names that a module or class makes. stars: modules of which it takes all. all: how __all__ comes about, as (operator, expression)."""
+
+    def __init__(self, module: str = "", is_package: bool = False) -> None:
+        self.module, self.is_package = module, is_package
+        self.tree: Any = None  # of a module
+        self.names: dict[str, list[Binding]] = {}
+        self.stars: list[str] = []
+        self.all: list[tuple[str, Any]] = []
+
+    def add(self, name: str, binding: Binding) -> None:
+        self.names.setdefault(name, []).append(binding)
+
+    def absolute(self, name: str, level: int) -> str:
+        """The module that a 'from' statement of this one means."""
+        if not level:
+            return name
+        parts = self.module.split(".")
+        parts = parts[:len(parts) - level + (1 if self.is_package else 0)]
+        return ".".join([*parts, name] if name else parts)
+
+    def read(self, body: Sequence[Any], source: PythonSource, hidden: bool = False, depth: int = 0) -> Scope:
+        import ast
+        for at, node in enumerate(body if depth < PYTHON_DEEP else ()):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                self.add(node.name, Binding("function", node, source, hidden))
+            elif isinstance(node, ast.ClassDef):
+                self.add(node.name, Binding("class", node, source, hidden))
+            elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+                following = body[at + 1] if at + 1 < len(body) else None
+                self.assign(node, source, hidden, text_of(following.value) if isinstance(following, ast.Expr) else "")
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                self.take_import(node, source, hidden)
+            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == "__all__":
+                self.all.append(("+", node.value))
+            elif isinstance(node, ast.Expr):
+                self.take_call(node.value)
+            elif isinstance(node, ast.If):
+                chosen = static_test(node.test)
+                if chosen is not False:
+                    self.read(node.body, source, hidden or chosen == "typing", depth + 1)
+                if chosen is not True:
+                    self.read(node.orelse, source, hidden or chosen == "running", depth + 1)
+            else:
+                for part in ("body", "handlers", "orelse", "finalbody"):
+                    inner = getattr(node, part, ())
+                    blocks = [handler.body for handler in inner] if part == "handlers" else [inner] if isinstance(inner, list) else []
+                    for block in blocks:
+                        self.read(block, source, hidden, depth + 1)
+        return self
+
+    def assign(self, node: Any, source: PythonSource, hidden: bool, doc: str) -> None:
+        import ast
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            for name in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
+                if isinstance(name, ast.Name) and name.id == "__all__":
+                    self.all.append(("=", node.value))
+                elif isinstance(name, ast.Name):
+                    self.add(name.id, Binding("value", node, source, hidden, doc=doc))
+
+    def take_import(self, node: Any, source: PythonSource, hidden: bool) -> None:
+        import ast
+        for alias in node.names:
+            if isinstance(node, ast.Import):
+                self.add(alias.asname or alias.name.partition(".")[0],
+                         Binding("import", node, source, hidden, (alias.name if alias.asname else alias.name.partition(".")[0], "")))
+                continue
+            module = self.absolute(node.module or "", node.level)
+            if alias.name == "*":
+                self.stars.append(module)
+            else:
+                self.add(alias.asname or alias.name, Binding("import", node, source, hidden, (module, alias.name)))
+
+    def take_call(self, node: Any) -> None:
+        """__all__.extend(…), append, remove."""
+        import ast
+        if (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and node.func.value.id == "__all__"
+                and len(node.args) == 1):
+            argument = node.args[0] if node.func.attr == "extend" else ast.List([node.args[0]])
+            self.all.append(("-" if node.func.attr == "remove" else "+", argument))
+
+
+def text_of(node: Any) -> str:
+    """The text that a node is, else ''."""
+    value = getattr(node, "value", None) if type(node).__name__ == "Constant" else None
+    return value if isinstance(value, str) else ""
+
+
+def last_name(node: Any) -> str:
+    """'c' of a.b.c, of a.b.c(…) and of a.b.c[…]; '' of what has no name."""
+    for _ in range(PYTHON_DEEP):
+        name = getattr(node, "attr", None) or getattr(node, "id", None)
+        if name:
+            return str(name)
+        node = getattr(node, "func", None) or getattr(node, "value", None)
+        if node is None:
+            break
+    return ""
+
+
+def static_test(test: Any) -> bool | str | None:
+    """What is known of a condition: 'typing' where only type checkers see the block, 'running' where they do not; True or False for questions after the
+    version, answered for the newest; None where both blocks may run."""
+    import ast
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = static_test(test.operand)
+        return {"typing": "running", "running": "typing"}.get(inner) if isinstance(inner, str) else None if inner is None else not inner
+    if last_name(test) == "TYPE_CHECKING" and not isinstance(test, ast.Call):
+        return "typing"
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        if last_name(test.left) == "__name__":
+            return False
+        if last_name(test.left) == "version_info" and isinstance(test.comparators[0], ast.Tuple):
+            return True if isinstance(test.ops[0], (ast.Gt, ast.GtE)) else False if isinstance(test.ops[0], (ast.Lt, ast.LtE)) else None
+    return None
+
+
+class PythonModule:
+    """A module of a distribution: its file and the stub beside it, parsed when they are needed. path: where its document stands."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.items: list[tuple[str, Item]] = []  # the source first, then the stub
+        self.is_package = False
+        self.scopes: list[Scope] = []
+        self.doc = ""
+        self.place = ""
+        self.fault = ""
+        self.text = ""  # of the stub of a module without source
+
+    @property
+    def path(self) -> str:
+        return self.items[0][1].path if self.items else self.name
+
+    @property
+    def size(self) -> int:
+        return sum(item.size for _, item in self.items) or len(self.text)
+
+
+class Found:
+    """What a name stands for. module, name: where it is defined, `name` dotted for what is in a class. kind: 'function', 'class', 'value' or 'module'.
+    bindings: the statements. stub: those of the stub beside them. bound: whether its first parameter is given already."""
+
+    __slots__ = ("bindings", "bound", "kind", "module", "name", "stub")
+
+    def __init__(self, kind: str, module: str, name: str = "", bindings: Sequence[Binding] = (), bound: bool = False) -> None:
+        self.kind, self.module, self.name, self.bindings, self.bound = kind, module, name, bindings, bound
+        self.stub: Sequence[Binding] = ()
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.module, self.name
+
+    @property
+    def dotted(self) -> str:
+        return f"{self.module}.{self.name}" if self.name else self.module
+
+
+class PythonCode:
+    """The modules of a distribution, what their names mean, and the documents made of them."""
+
+    def __init__(self, files: PythonFiles, skipped: list[tuple[str, str]]) -> None:
+        self.files, self.skipped = files, skipped
+        self.modules: dict[str, PythonModule] = {}
+        self.resolved: dict[tuple[str, str], Found | None] = {}
+        self.exported: dict[str, dict[str, int]] = {}
+        self.class_scopes: dict[int, Scope] = {}
+        self.orders: dict[tuple[str, str], list[Found]] = {}
+        self.public: dict[tuple[str, str], str] = {}
+        self.other_names: dict[tuple[str, str], list[str]] = {}
+        self.foreign: dict[str, list[tuple[str, str]]] = {}
+        self.homes: dict[str, list[tuple[str, Found]]] = {}
+        self.added: dict[str, str] = {}  # name or Class.name -> docstring that is given to what is written in C
+        self.ready = False
+        tested = {path.rpartition("/")[0] for path in files.sources if re.search(r"(?:^|/)tests?/test_\w+\.py$", path)}
+        for path, item in sorted(files.sources.items()):
+            stem, suffix = os.path.splitext(path)
+            parts = stem.split("/")
+            is_package = parts[-1] == "__init__"
+            parts = parts[:-1] if is_package else parts
+            is_test = not PYTHON_TESTS.isdisjoint(parts) or path.rpartition("/")[0] in tested
+            if parts and not is_test:
+                name = ".".join(parts)
+                module = self.modules.setdefault(name, PythonModule(name))
+                module.items.append((suffix, item))
+                module.items.sort(key=lambda pair: pair[0])
+                module.is_package = module.is_package or is_package
+            elif parts:
+                skipped.append((item.path, "a test"))
+        for path, item in sorted(files.plain.items()):
+            match = re.fullmatch(r"([\w/]+)(?:\.[\w-]+)?\.(?:so|pyd)", path)
+            name = match[1].replace("/", ".") if match else ""
+            if name and name not in self.modules and not any(part.startswith("_") for part in name.split(".")):
+                skipped.append((item.path, "compiled, and there is no stub (.pyi) that says what is in it"))
+        for name, text in files.stubs.items():
+            self.modules.setdefault(name, PythonModule(name)).text = text
+        self.packages = {name.rpartition(".")[0] for name in self.modules}
+        self.all_private = all(name.startswith("_") for name in self.modules)
+
+    def is_public(self, name: str) -> bool:
+        parts = name.split(".")
+        return name not in self.files.private and not any(part.startswith("_") for part in (parts[1:] if self.all_private else parts))
+
+    def public_modules(self) -> list[PythonModule]:
+        chosen = []
+        for name, module in sorted(self.modules.items()):
+            if self.is_public(name):
+                chosen.append(module)
+        return chosen
+
+    def shown(self, module: str) -> str:
+        """A module's name as a user writes it."""
+        for name, alias in self.files.aliases.items():
+            if module == name:
+                return alias
+        return module
+
+    def dotted(self, module: str, name: str) -> str:
+        return name if module == "builtins" else f"{self.shown(module)}.{name}"
+
+    # parsing
+
+    def scopes(self, name: str) -> list[Scope]:
+        """The scopes of a module's source and stub; none where it cannot be parsed, which is noted."""
+        module = self.modules[name]
+        if module.scopes or module.fault:
+            return module.scopes
+        for suffix, item in module.items:
+            try:
+                source = PythonSource(item.path, read_python(item))
+            except Exception as error:  # of the file or the parser: it costs this file alone
+                reason = fault_of(error)
+                module.fault = module.fault or reason
+                if suffix == ".pyi" or not self.is_public(name):
+                    self.skipped.append((item.path, reason))
+                continue
+            self.take_scope(module, source)
+        if module.text:
+            try:
+                self.take_scope(module, PythonSource(name, module.text, has_lines=False))
+            except Exception as error:
+                module.fault = fault_of(error)
+        if not module.scopes:
+            module.fault = module.fault or "it holds nothing"
+        return module.scopes
+
+    def take_scope(self, module: PythonModule, source: PythonSource) -> None:
+        scope = Scope(module.name, module.is_package).read(source.tree.body, source)
+        scope.tree = source.tree
+        module.scopes.append(scope)
+        first = source.tree.body[0] if source.tree.body else None
+        module.doc = module.doc or text_of(getattr(first, "value", None))
+        module.place = module.place or (f"{source.path}:1" if source.has_lines else source.path)
+        hook = scope.names.get("__getattr__", ())
+        if hook:
+            self.take_lazy(scope, source)
+
+    def take_lazy(self, scope: Scope, source: PythonSource) -> None:
+        """Names that a module-level __getattr__ gives: what it imports itself, what type checkers are told, and what tables say."""
+        import ast
+        for bindings in scope.names.values():
+            for binding in bindings:
+                binding.hidden = binding.hidden and binding.kind != "import"
+        for binding in scope.names["__getattr__"]:
+            for node in ast.walk(binding.node) if binding.kind == "function" else ():
+                if isinstance(node, ast.ImportFrom):
+                    for alias in node.names:
+                        scope.add(alias.name, Binding("import", node, source, False, (scope.absolute(node.module or "", node.level), alias.name)))
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.Dict):
+                for key, value in zip(node.keys, node.values):
+                    self.take_row(scope, source, node, text_of(key), value)
+
+    def take_row(self, scope: Scope, source: PythonSource, node: Any, key: str, value: Any) -> None:
+        """A row of a table: 'name': module, 'name': (module, name), or 'module': [names]."""
+        texts = [text_of(part) for part in getattr(value, "elts", ()) if text_of(part)] or ([text_of(value)] if text_of(value) else [])
+        if not key or not texts or key.startswith("__"):
+            return
+        inside = self.find_module(scope, key)
+        if inside and hasattr(value, "elts"):
+            for name in texts:
+                if name.isidentifier():
+                    scope.add(name, Binding("import", node, source, False, (inside, name)))
+        elif key.isidentifier():
+            for text in texts:
+                place, _, attribute = text.partition(":")
+                found = self.find_module(scope, place)
+                last = texts[-1] if len(texts) > 1 and texts[-1].isidentifier() and texts[-1] != text else key
+                if found is None and "." in place.strip("."):
+                    found, last = self.find_module(scope, place.rpartition(".")[0]), place.rpartition(".")[2]
+                if found:
+                    scope.add(key, Binding("import", node, source, False, (found, attribute or last)))
+                    return
+
+    def find_module(self, scope: Scope, text: str) -> str | None:
+        """The module that a text in a table names: absolute, relative, or of the same package."""
+        dots = len(text) - len(text.lstrip("."))
+        names = [scope.absolute(text[dots:], dots)] if dots else [text, f"{scope.module}.{text}"]
+        return next((name for name in names if name in self.modules), None)
+
+    # names
+
+    def list_all(self, module: str, depth: int = 0) -> list[str] | None:
+        """The names in __all__; None where there is none that can be read."""
+        for scope in self.scopes(module) if module in self.modules and depth < PYTHON_DEEP else ():
+            names: list[str] | None = None
+            for operator, node in scope.all:
+                found = self.names_in(scope, node, depth + 1)
+                if operator == "=" and found is not None and (found or names is None):
+                    names = found
+                elif found and operator == "+":
+                    names = [*(names or ()), *found]
+                elif found and names:
+                    names = [name for name in names if name not in found]
+            if names is not None:
+                return list(dict.fromkeys(names))
+        return None
+
+    def names_in(self, scope: Scope, node: Any, depth: int) -> list[str] | None:
+        """The texts in an expression made of lists, sums of them, and other modules' __all__."""
+        import ast
+        if depth > PYTHON_DEEP:
+            return None
+        if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+            names: list[str] = []
+            for part in node.elts:
+                names += (self.names_in(scope, part.value, depth + 1) or []) if isinstance(part, ast.Starred) else filter(None, [text_of(part)])
+            return names
+        if isinstance(node, ast.BinOp):
+            sides = [self.names_in(scope, side, depth + 1) for side in (node.left, node.right)]
+            return None if sides == [None, None] else [*(sides[0] or ()), *(sides[1] or ())]
+        if isinstance(node, ast.Dict):
+            return [text_of(key) for key in node.keys if text_of(key)]
+        if isinstance(node, ast.Call):
+            inner = node.args[0] if node.args else node.func.value if isinstance(node.func, ast.Attribute) else None
+            return self.names_in(scope, inner, depth + 1) if inner is not None else None
+        if isinstance(node, ast.Attribute) and node.attr == "__all__":
+            found = self.resolve_expression(scope.module, node.value, depth + 1)
+            return self.list_all(found.module, depth + 1) if found and found.kind == "module" else None
+        if isinstance(node, ast.Name):
+            for binding in scope.names.get(node.id, ()):
+                if binding.kind == "import" and binding.target[1] == "__all__":
+                    return self.list_all(binding.target[0], depth + 1)
+                if binding.kind == "value" and binding.node.value is not None:
+                    return self.names_in(scope, binding.node.value, depth + 1)
+        return None
+
+    def exports(self, module: str, depth: int = 0) -> dict[str, int]:
+        """name -> 0 where the module offers it, 1 where it defines it beside what __all__ lists, 2 where it merely uses it."""
+        if module in self.exported:
+            return self.exported[module]
+        if module not in self.modules or depth > PYTHON_DEEP:
+            return {}
+        self.exported[module] = {}  # while it is being made: of modules that take all from each other
+        listed = self.list_all(module)
+        found: dict[str, int] = dict.fromkeys(listed or (), 0)
+        is_package, is_stub = self.modules[module].is_package, [suffix for suffix, _ in self.modules[module].items[:1]] == [".pyi"]
+        for scope in self.scopes(module):
+            for name, bindings in scope.names.items():
+                if name.startswith("_") or name in found:
+                    continue
+                own = any(binding.kind != "import" and not binding.hidden for binding in bindings)
+                again = any(binding.target[1] == name and type(binding.node).__name__ == "ImportFrom" and any(
+                    alias.asname == name for alias in binding.node.names) for binding in bindings if binding.kind == "import")
+                offered = again or (is_package and not is_stub and any(binding.target[1] and not binding.hidden for binding in bindings))
+                found[name] = (0 if listed is None else 1) if own else (0 if again or listed is None else 1) if offered else 2
+            for star in scope.stars:
+                for name, rank in self.star_names(star, depth).items():
+                    found.setdefault(name, rank if listed is None else 2)
+            is_stub = True  # the second one
+        self.exported[module] = found
+        return found
+
+    def star_names(self, module: str, depth: int) -> dict[str, int]:
+        """What 'from module import *' takes."""
+        listed = self.list_all(module)
+        if listed is not None:
+            return dict.fromkeys(listed, 0)
+        return {name: 0 for name, rank in self.exports(module, depth + 1).items() if not name.startswith("_") and (rank < 2 or not self.is_public(module))}
+
+    def resolve(self, module: str, name: str, depth: int = 0) -> Found | None:
+        """What `name` in `module` stands for; None where another distribution defines it, or nobody."""
+        key = (module, name)
+        if key not in self.resolved:
+            self.resolved[key] = None  # while it is looked for: of names that lead to each other
+            self.resolved[key] = self.look_up(module, name, depth) if module in self.modules and depth < PYTHON_DEEP else None
+        return self.resolved[key]
+
+    def look_up(self, module: str, name: str, depth: int) -> Found | None:
+        scopes = self.scopes(module)
+        own = [list(scope.names.get(name, ())) for scope in scopes]
+        for kinds in (("function", "class"),):
+            for at, bindings in enumerate(own):
+                chosen = [binding for binding in bindings if binding.kind in kinds]
+                if chosen:
+                    found = Found(chosen[0].kind, module, name, [binding for binding in chosen if binding.kind == chosen[0].kind])
+                    found.stub = [binding for other in own[at + 1:] for binding in other if binding.kind == found.kind]
+                    return found
+        for bindings in own:
+            for binding in bindings:
+                place = self.follow(binding, depth) if binding.kind == "import" else self.alias(module, binding, depth)
+                if place and (place.kind != "value" or binding.kind == "import"):
+                    return place
+        for bindings in own:
+            values = [binding for binding in bindings if binding.kind == "value"]
+            if values:
+                return Found("value", module, name, values)
+        for scope in scopes:
+            for star in scope.stars:
+                place = self.resolve(star, name, depth + 1) if star in self.modules else None
+                if place:
+                    return place
+        inner = f"{module}.{name}"
+        return Found("module", inner) if inner in self.modules or inner in self.packages else None
+
+    def follow(self, binding: Binding, depth: int) -> Found | None:
+        module, name = binding.target
+        if not name:
+            return Found("module", module) if module in self.modules else None
+        return self.resolve(module, name, depth + 1) or (Found("module", f"{module}.{name}") if f"{module}.{name}" in self.modules else None)
+
+    def alias(self, module: str, binding: Binding, depth: int) -> Found | None:
+        """What a value is another name of."""
+        node = getattr(binding.node, "value", None)
+        is_tuple = any(hasattr(target, "elts") for target in getattr(binding.node, "targets", ()))
+        if binding.kind != "value" or type(node).__name__ not in ("Name", "Attribute") or is_tuple:
+            return None
+        found = self.resolve_expression(module, node, depth + 1)
+        return found if found and found.kind in ("function", "class") else None
+
+    def resolve_expression(self, module: str, node: Any, depth: int = 0) -> Found | None:
+        """What a name or a dotted name in a module stands for."""
+        names: list[str] = []
+        while hasattr(node, "attr") and len(names) < PYTHON_DEEP:
+            names.append(node.attr)
+            node = node.value
+        if type(node).__name__ == "Subscript":
+            node = node.value
+        if type(node).__name__ != "Name" or depth > PYTHON_DEEP:
+            return None
+        found = self.resolve(module, node.id, depth + 1)
+        for name in reversed(names):
+            found = self.member(found, name, depth + 1) if found else None
+        return found
+
+    def member(self, found: Found, name: str, depth: int) -> Found | None:
+        if found.kind == "module":
+            return self.resolve(found.module, name, depth + 1)
+        bound = False
+        if found.kind == "value":  # an instance of a class that is known
+            made: Any = getattr(found.bindings[0].node, "value", None)
+            owner = self.resolve_expression(found.module, made.func, depth + 1) if type(made).__name__ == "Call" else None
+            if owner is None or owner.kind != "class":
+                return None
+            found, bound = owner, True
+        for base in self.order_of(found) if found.kind == "class" else ():
+            bindings = [binding for binding in self.class_scope(base).names.get(name, ()) if binding.kind in ("function", "class")]
+            if bindings:
+                return Found(bindings[0].kind, base.module, f"{base.name}.{name}", bindings, bound)
+        return None
+
+    def class_scope(self, found: Found) -> Scope:
+        binding = found.bindings[0]
+        scope = self.class_scopes.get(id(binding.node))
+        if scope is None:
+            scope = self.class_scopes[id(binding.node)] = Scope(found.module).read(binding.node.body, binding.source)
+        return scope
+
+    def order_of(self, found: Found) -> list[Found]:
+        """A class and its bases as far as they are known here, each once, depth first."""
+        if found.key in self.orders:
+            return self.orders[found.key]
+        order: list[Found] = []
+        waiting, seen = [found], set()
+        while waiting and len(order) < 200:
+            current = waiting.pop(0)
+            if current.key in seen:
+                continue
+            seen.add(current.key)
+            order.append(current)
+            bases = [self.resolve_expression(current.module, base) for base in current.bindings[0].node.bases]
+            waiting = [base for base in bases if base and base.kind == "class"] + waiting
+        self.orders[found.key] = order
+        return order
+
+    # public names
+
+    def prepare(self) -> None:
+        """Gives everything that is public its name: of those under which it can be had, the shortest that is offered."""
+        if self.ready:
+            return
+        self.ready = True
+        self.read_added()
+        wanted: dict[tuple[str, str], list[tuple[int, int, int, str, str]]] = {}
+        things: dict[tuple[str, str], Found] = {}
+        for module in self.public_modules():
+            for name, rank in self.exports(module.name).items():
+                found = self.resolve(module.name, name)
+                if found is None or found.kind == "module":
+                    self.note_foreign(module.name, name, rank, found)
+                    continue
+                key = found.key
+                is_elsewhere = rank == 2 and self.is_public(found.module) and not found.name.startswith("_")
+                if is_elsewhere or (found.kind == "value" and not is_told(found, rank)):
+                    continue
+                things[key] = things.get(key) or found
+                full = self.dotted(module.name, name)
+                wanted.setdefault(key, []).append((rank == 2, full.count("."), module.name != found.module, full, module.name))
+        for key, names in wanted.items():
+            names.sort()
+            names = [each for each in names if not each[0]] or names[:1]  # what merely uses a thing is no place to look for it
+            found = things[key]
+            self.public[key] = names[0][3]
+            self.homes.setdefault(names[0][4], []).append((names[0][3], found))
+            defined = self.dotted(*key)
+            others = [defined, *(full for _, _, _, full, _ in names[1:])]
+            self.other_names[key] = [name for name in dict.fromkeys(others) if name != names[0][3]]
+        for module_name, homes in self.homes.items():
+            order = {name: at for at, name in enumerate(self.exports(module_name))}
+            homes.sort(key=lambda pair: (order.get(pair[0].rpartition(".")[2], len(order)), pair[0]))
+        for key, full in list(self.public.items()):
+            if things[key].kind == "class":
+                self.note_inherited(things[key], full)
+
+    def read_added(self) -> None:
+        """Reads the calls add_newdoc('module', 'name', text or (member, text) or [(member, text), …]) by which NumPy and SciPy document what is compiled."""
+        import ast
+        for name in sorted(self.modules):
+            for scope in self.scopes(name) if "_add_newdocs" in name else ():
+                for node in ast.walk(scope.tree):
+                    if isinstance(node, ast.Call) and last_name(node.func) in ("add_newdoc", "add_docstring") and len(node.args) > 1:
+                        thing, said = text_of(node.args[-2]), node.args[-1]
+                        for row in said.elts if isinstance(said, ast.List) else [said]:
+                            pair = row.elts if isinstance(row, ast.Tuple) and len(row.elts) == 2 else [None, row]
+                            text = pair[1].args[0] if isinstance(pair[1], ast.Call) and pair[1].args else pair[1]
+                            if thing and text_of(text):
+                                self.added.setdefault(".".join(filter(None, [thing, text_of(pair[0])])), text_of(text))
+
+    def note_foreign(self, module: str, name: str, rank: int, found: Found | None) -> None:
+        """Remembers what a module offers of other distributions."""
+        if found is None and rank == 0:
+            target = next((".".join(filter(None, binding.target)) for scope in self.scopes(module) for binding in scope.names.get(name, ())
+                           if binding.kind == "import"), "")
+            if target.partition(".")[0] not in ("__future__", "typing"):
+                self.foreign.setdefault(module, []).append((name, target))
+
+    def note_inherited(self, found: Found, full: str) -> None:
+        """Lets a method that a class inherits be found under the name of that class too."""
+        own = set(self.class_scope(found).names)
+        for base in self.order_of(found)[1:]:
+            if base.key in self.public:
+                for name in self.class_scope(base).names:
+                    if not name.startswith("_") and name not in own:
+                        self.other_names.setdefault((base.module, f"{base.name}.{name}"), []).append(f"{full}.{name}")
+            own |= set(self.class_scope(base).names)
+
+    def names_of(self, key: tuple[str, str], full: str, given: Sequence[str] = ()) -> list[str]:
+        names = [name for name in dict.fromkeys((*given, *self.other_names.get(key, ()))) if name != full]
+        return [*names[:1], *sorted(names[1:], key=lambda name: (name.count("."), len(name), name))][:PYTHON_NAMES]
+
+    # documents
+
+    def page(self, module: PythonModule) -> bytes:
+        """The document of a module in the form that read_api reads. Raises DocError where its file cannot be parsed."""
+        self.prepare()
+        if not self.scopes(module.name) and (module.fault or module.items):
+            raise DocError("validation", "python-source", reason=module.fault)
+        name = self.shown(module.name)
+        names = [] if name == module.name else [module.name]
+        names += [f"{name}.{each}" for each, _ in self.foreign.get(module.name, ())][:PYTHON_FOREIGN]
+        blocks = [Block("heading", name, 1, name=name, place=module.place or module.path, names=names)]
+        blocks += bodies(docstring_blocks(module.doc))
+        blocks += bodies(self.overview(module))
+        for full, found in self.homes.get(module.name, ()):
+            try:
+                blocks += self.entry(full, found, 1)
+            except Exception as error:  # one that this fails on costs itself alone
+                self.skipped.append((f"{module.path}: {full}", fault_of(error)))
+        return write_api(Document(name, blocks))
+
+    def overview(self, module: PythonModule) -> list[str]:
+        """What a module holds that has its section elsewhere."""
+        lines = []
+        prefix = module.name + "."
+        inner = [self.shown(name) for name in self.modules if name.startswith(prefix) and "." not in name[len(prefix):] and self.is_public(name)]
+        elsewhere = []
+        for name, rank in self.exports(module.name).items():
+            found = self.resolve(module.name, name) if rank < 2 else None
+            full = self.public.get(found.key) if found else None
+            if full and full != self.dotted(module.name, name):
+                elsewhere.append(full)
+        for title, names in (("Modules", inner), ("Also here", elsewhere)):
+            if names:
+                lines.append(f"{title}: " + ", ".join(f"`{name}`" for name in names[:200]) + (", …" if len(names) > 200 else ""))
+        for title, foreign in (("From other packages", [f"`{name}` (`{target}`)" for name, target in self.foreign.get(module.name, ()) if target]),
+                               ("Made when it is imported", [f"`{name}`" for name, target in self.foreign.get(module.name, ()) if not target])):
+            if foreign:
+                lines.append(f"{title}: " + ", ".join(foreign[:PYTHON_FOREIGN]))
+        return lines
+
+    def entry(self, full: str, found: Found, level: int) -> list[Block]:
+        """The blocks of one public thing; of a class with all that is in it."""
+        short = full.rpartition(".")[2]
+        names = self.names_of(found.key, full)
+        if found.kind == "class":
+            return self.class_entry(full, found, level, names)
+        if found.kind == "function":
+            return function_entry(full, short, found.bindings, found.stub, level, names, found.bound, self.added.get(found.name, ""))
+        binding = found.bindings[0]
+        told = [binding.doc or binding.source.comment(binding.node) or self.added.get(found.name, "")]
+        return [Block("entry", full, level, name=full, place=binding.source.place(binding.node), names=names),
+                *bodies([fenced(value_line(short, binding)), *(block for text in told for block in docstring_blocks(text))])]
+
+    def class_entry(self, full: str, found: Found, level: int, names: Sequence[str]) -> list[Block]:
+        binding = found.bindings[0]
+        node, source = binding.node, binding.source
+        order = self.order_of(found)
+        hidden = [base for base in order[1:] if base.key not in self.public]  # whose members have no section of their own
+        maker = self.constructor(found)
+        text = full + (f"({', '.join(maker)})" if maker is not None else "")
+        names = [*names, *(f"{full}.{name}" for name, bindings in self.class_scope(found).names.items()
+                           if bindings[0].kind == "value" and not name.startswith("_"))][:PYTHON_FOREIGN]
+        blocks = [Block("entry", text, level, name=full, place=source.place(node), names=names)]
+        blocks += bodies([fenced(self.class_lines(found, order)), *deprecated_lines(node, source),
+                          *docstring_blocks(doc_of(node) or self.added.get(found.name, ""))])
+        init = next((each.node for each in self.class_scope(found).names.get("__init__", ()) if each.kind == "function" and doc_of(each.node)), None)
+        if init is not None and len(doc_of(init)) > 60 and doc_of(init).strip() != doc_of(node).strip():
+            blocks += bodies(docstring_blocks(doc_of(init)))
+        blocks += bodies([*self.attribute_lines(found), *self.inherited_lines(found, order)])
+        done: set[str] = set()
+        for base in [order[0], *hidden]:
+            stubs = Scope().read(base.stub[0].node.body, base.stub[0].source) if base.stub else None
+            members = self.class_scope(base).names
+            same = self.class_aliases(base)
+            done |= {alias for name, aliases in same.items() if not name.startswith("_") for alias in aliases}
+            for name, bindings in [*members.items(), *((stubs.names if stubs else {}).items())]:
+                if name in done or (name.startswith("_") and name != "__call__"):
+                    continue
+                done.add(name)
+                own = [each for each in bindings if each.kind in ("function", "class")] or self.class_alias(base, bindings[0])
+                extra = [each for each in (stubs.names.get(name, ()) if stubs else ()) if each.kind == "function"]
+                key = base.module, f"{base.name}.{name}"
+                if own and own[0].kind == "function":
+                    again = [f"{full}.{other}" for other in same.get(own[0].node.name, ()) if other != name]
+                    names = self.names_of(key, f"{full}.{name}", [self.dotted(*key), *again])
+                    blocks += function_entry(f"{full}.{name}", name, own, extra, level + 1, names, True, self.added.get(f"{found.name}.{name}", ""))
+                elif own and level < 3 and not (name == "Meta" and not doc_of(own[0].node)):
+                    blocks += self.class_entry(f"{full}.{name}", Found("class", *key, [each for each in own if each.kind == "class"]), level + 1, [])
+        return blocks
+
+    def class_alias(self, found: Found, binding: Binding) -> list[Binding]:
+        """The function of a class, or of its module, that another name in it stands for: close = shut, close = staticmethod(shut)."""
+        value: Any = getattr(binding.node, "value", None) if binding.kind == "value" else None
+        if type(value).__name__ == "Call" and last_name(value.func) in ("staticmethod", "classmethod") and len(value.args) == 1:
+            value = value.args[0]
+        if type(value).__name__ not in ("Name", "Attribute"):
+            return []
+        inside = self.class_scope(found).names.get(value.id, ()) if type(value).__name__ == "Name" else ()
+        near = [each for each in inside if each.kind == "function"]
+        outside = self.resolve_expression(found.module, value) if not near else None
+        return near or (list(outside.bindings) if outside and outside.kind == "function" else [])
+
+    def class_aliases(self, found: Found) -> dict[str, list[str]]:
+        """The functions of a class that have more names in it -> those names."""
+        same: dict[str, list[str]] = {}
+        for name, bindings in self.class_scope(found).names.items():
+            value: Any = getattr(bindings[0].node, "value", None) if bindings[0].kind == "value" and not name.startswith("_") else None
+            if type(value).__name__ == "Name" and any(each.kind == "function" for each in self.class_scope(found).names.get(value.id, ())):
+                same.setdefault(value.id, []).append(name)
+        return same
+
+    def constructor(self, found: Found) -> list[str] | None:
+        """The parameters of a class without annotations; None where they are not known."""
+        fields: list[str] = []
+        order = self.order_of(found)
+        for base in order:
+            scope, source = self.class_scope(base), base.bindings[0].source
+            for name in ("__init__", "__new__"):
+                makers = [each for each in scope.names.get(name, ()) if each.kind == "function"]
+                if makers:
+                    chosen = choose(makers)
+                    return parameters(chosen.node, source, True, False)
+            node = base.bindings[0].node
+            named = any(last_name(parent) in ("NamedTuple",) for parent in node.bases)
+            if named or any(last_name(decorator) in PYTHON_DATACLASSES for decorator in node.decorator_list):
+                fields = [*field_names(scope, source), *fields]
+                if named or len(order) == 1:
+                    return fields
+        return fields or None
+
+    def class_lines(self, found: Found, order: Sequence[Found]) -> str:
+        """The class as code: decorators, bases, fields, and the signatures of its special methods."""
+        binding = found.bindings[0]
+        node, source = binding.node, binding.source
+        heads = [f"@{source.text(decorator)}" for decorator in node.decorator_list if last_name(decorator) in PYTHON_DECORATORS]
+        given = [source.text(base) for base in node.bases]
+        given += [f"{keyword.arg}={source.text(keyword.value)}" if keyword.arg else f"**{source.text(keyword.value)}" for keyword in node.keywords]
+        lines = [*heads, f"class {node.name}{'(' + ', '.join(given) + ')' if given else ''}:"]
+        seen: set[str] = set()
+        for base in [found, *(base for base in order[1:] if base.key not in self.public)]:
+            for name, bindings in self.class_scope(base).names.items():
+                if name in seen or len(lines) > PYTHON_LINES:
+                    continue
+                seen.add(name)
+                if bindings[0].kind == "value" and (not name.startswith("_") or name in ("__slots__",)):
+                    text = value_line(name, bindings[0])
+                    comment = bindings[0].source.comment(bindings[0].node)
+                    if comment and "\n" not in comment:
+                        text += f"  # {comment}"
+                    lines += ["    " + line for line in text.split("\n")]
+                elif bindings[0].kind == "function" and re.fullmatch(r"__\w+__", name) and name not in ("__repr__", "__str__", "__getstate__", "__setstate__"):
+                    lines += ["    " + line for line in signature_lines(name, bindings, ())]
+        return "\n".join(lines)
+
+    def attribute_lines(self, found: Found) -> list[str]:
+        """The attributes of a class, and of its instances as __init__ makes them, that a text or a '#:' comment tells of."""
+        import ast
+        rows: dict[str, str] = {}
+        source = found.bindings[0].source
+        scope = self.class_scope(found)
+        for name, bindings in scope.names.items():
+            comment = bindings[0].source.comment(bindings[0].node) if bindings[0].kind == "value" and not name.startswith("_") else ""
+            text = bindings[0].doc or (comment if "\n" in comment else "")
+            if bindings[0].kind == "value" and not name.startswith("_") and text:
+                rows[name] = text
+        for binding in scope.names.get("__init__", ()):
+            body = binding.node.body if binding.kind == "function" else []
+            for at, node in enumerate(body):
+                target = node.targets[0] if isinstance(node, ast.Assign) else node.target if isinstance(node, ast.AnnAssign) else None
+                if isinstance(target, ast.Attribute) and last_name(target.value) == "self" and not target.attr.startswith("_"):
+                    following = body[at + 1] if at + 1 < len(body) else None
+                    text = text_of(following.value) if isinstance(following, ast.Expr) else ""
+                    line = source.lines[node.lineno - 2].strip() if node.lineno > 1 else ""
+                    text = text or (source.comment(node) if line.startswith("#:") else "")
+                    if text:
+                        rows.setdefault(target.attr, text)
+        return [list_rows([(f"`{name}`", "\n".join(docstring_blocks(text))) for name, text in rows.items()])] if rows else []
+
+    def inherited_lines(self, found: Found, order: Sequence[Found]) -> list[str]:
+        """The public members that a class has from bases with sections of their own."""
+        own = set(self.class_scope(found).names)
+        lines = []
+        for base in order[1:]:
+            names = self.class_scope(base).names
+            if base.key in self.public:
+                inherited = [name for name, bindings in names.items() if not name.startswith("_") and name not in own and bindings[0].kind != "import"]
+                if inherited:
+                    lines.append(f"Inherited from `{self.public[base.key]}`: " + ", ".join(f"`{name}`" for name in inherited))
+            own |= set(names)
+        return lines
+
+
+def is_told(found: Found, rank: int) -> bool:
+    """Whether a module's value is one for its users: not a logger, a type variable or the like, unless the module lists it."""
+    binding = found.bindings[0]
+    made: Any = getattr(binding.node, "value", None)
+    if type(made).__name__ == "Call" and last_name(made.func) in ("getLogger", "get_logger", "TypeVar", "ParamSpec", "TypeVarTuple"):
+        return rank == 0 and bool(binding.doc)
+    return True
+
+
+def read_python(item: Item) -> str:
+    """The text of a Python file in the encoding that it names (PEP 263). Raises ValueError, SyntaxError, OSError."""
+    import io
+    import tokenize
+    if item.size > MAX_SOURCE_BYTES:
+        raise ValueError(f"larger than {MAX_SOURCE_BYTES // 1048576} MiB: generated code is not read")
+    data = item.read()
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    return data.decode(encoding)
+
+
+def fault_of(error: Exception) -> str:
+    """Why a Python file cannot be read, on one line."""
+    if isinstance(error, SyntaxError):
+        return f"syntax error{f' in line {error.lineno}' if error.lineno else ''}: {shorten(str(error.msg), 120)}"
+    return "nested too deeply" if isinstance(error, (RecursionError, MemoryError)) else shorten(str(error) or type(error).__name__, 160)
+
+
+# — signatures —
+
+def doc_of(node: Any) -> str:
+    """The docstring of a function or class, as it stands there."""
+    first = node.body[0] if node.body else None
+    return text_of(getattr(first, "value", None)) if type(first).__name__ == "Expr" else ""
+
+
+def choose(bindings: Sequence[Binding]) -> Binding:
+    """Of the definitions of one function the one to show: no overload, and one with a text, where there are such."""
+    functions = [each for each in bindings if each.kind == "function"]
+    real = [each for each in functions if not any(last_name(decorator) == "overload" for decorator in each.node.decorator_list)] or functions
+    return next((each for each in real if doc_of(each.node)), real[0])
+
+
+def is_annotated(node: Any) -> bool:
+    arguments = node.args
+    return bool(node.returns or any(each.annotation for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)))
+
+
+def parameters(node: Any, source: PythonSource, drop: bool, annotated: bool) -> list[str]:
+    """The parameters of a function, each as text. drop: without the first one. Without annotations defaults are cut short."""
+    given = node.args
+
+    def one(argument: Any, default: Any, sign: str = "") -> str:
+        text: str = sign + argument.arg
+        note = argument.annotation if annotated else None
+        if note is not None:
+            text += f": {source.text(note)}"
+        if default is None:
+            return text
+        value = source.text(default)
+        return text + (f" = {value}" if note is not None else f"={value if annotated else cut_end(value, 40)}")
+
+    places = [*given.posonlyargs, *given.args]
+    defaults = [None] * (len(places) - len(given.defaults)) + list(given.defaults)
+    rows = [one(argument, default) for argument, default in zip(places, defaults)]
+    if given.posonlyargs:
+        rows.insert(len(given.posonlyargs), "/")
+    if drop and places:
+        rows = rows[2:] if rows[1:2] == ["/"] else rows[1:]
+    rows += [one(given.vararg, None, "*")] if given.vararg else ["*"] if given.kwonlyargs else []
+    rows += [one(argument, default) for argument, default in zip(given.kwonlyargs, given.kw_defaults)]
+    return rows + ([one(given.kwarg, None, "**")] if given.kwarg else [])
+
+
+def signature_lines(name: str, bindings: Sequence[Binding], stub: Sequence[Binding]) -> list[str]:
+    """A function as code: its overloads where it has any, else its signature; from the stub where the source has no annotations."""
+    bindings = [each for each in bindings if each.kind == "function"]
+    chosen = choose(bindings)
+    best = [each for each in stub if each.kind == "function"] if not is_annotated(chosen.node) else []
+    group = [each for each in best or bindings if each.kind == "function"]
+    overloads = [each for each in group if any(last_name(decorator) == "overload" for decorator in each.node.decorator_list)]
+    setters = {last_name(decorator) for each in bindings for decorator in each.node.decorator_list}.intersection(("setter", "deleter"))
+    lines: list[str] = []
+    for each in overloads[:40] or [choose(group)]:
+        node, source = each.node, each.source
+        marks = [last_name(decorator) for decorator in node.decorator_list]
+        if "__no_signature__" in marks:
+            return [*(f"@{mark}" for mark in marks if mark in PYTHON_DECORATORS), f"{name}(…)"]
+        lines += [f"@{source.text(decorator)}" for decorator, mark in zip(node.decorator_list, marks) if mark in PYTHON_DECORATORS or mark in PYTHON_PROPERTIES]
+        rows = parameters(node, source, False, True)
+        head = f"{'async ' if type(node).__name__ == 'AsyncFunctionDef' else ''}def {name}"
+        tail = f" -> {source.text(node.returns)}" if node.returns is not None else ""
+        line = f"{head}({', '.join(rows)}){tail}"
+        lines += [line] if len(line) <= 100 or len(rows) < 2 else [f"{head}(", *(f"    {row}," for row in rows), f"){tail}"]
+    return lines + (["# can be set"] if "setter" in setters else [])
+
+
+def function_entry(full: str, short: str, bindings: Sequence[Binding], stub: Sequence[Binding], level: int, names: Sequence[str], drop: bool,
+                   added: str = "") -> list[Block]:
+    """The blocks of a function, method or property. added: the docstring that it gets elsewhere."""
+    chosen = choose(bindings)
+    node, source = chosen.node, chosen.source
+    marks = {last_name(decorator) for decorator in node.decorator_list}
+    if "__no_signature__" in marks:
+        text = f"{full}(…)"
+    elif marks & PYTHON_PROPERTIES:
+        text = full
+    else:
+        text = f"{full}({', '.join(parameters(node, source, drop and 'staticmethod' not in marks, False))})"
+    doc = doc_of(node) or next((doc_of(each.node) for each in stub if doc_of(each.node)), added)
+    return [Block("entry", text, level, name=full, place=source.place(node), names=names),
+            *bodies([fenced("\n".join(signature_lines(short, bindings, stub))), *deprecated_lines(node, source), *docstring_blocks(doc)])]
+
+
+def deprecated_lines(node: Any, source: PythonSource) -> list[str]:
+    """What a decorator such as warnings.deprecated says."""
+    for decorator in node.decorator_list:
+        if last_name(decorator) == "deprecated":
+            told = [text_of(part) for part in getattr(decorator, "args", ()) if text_of(part)]
+            return [f"**Deprecated**: {shorten(told[0], 500)}" if told else "**Deprecated**"]
+    return []
+
+
+def field_names(scope: Scope, source: PythonSource) -> list[str]:
+    """The parameters that the fields of a dataclass or named tuple make."""
+    rows = []
+    for name, bindings in scope.names.items():
+        node = bindings[0].node
+        if bindings[0].kind != "value" or type(node).__name__ != "AnnAssign" or "ClassVar" in source.text(node.annotation):
+            continue
+        value = source.text(node.value) if node.value is not None else ""
+        if "init=False" not in value:
+            factory = re.search(r"\bdefault(?:_factory)?=([^,()]+|\w+\(\))", value) if last_name(node.value) in ("field", "Field", "ib", "attrib") else None
+            value = (factory[1] if factory else "" if last_name(node.value) in ("field", "ib", "attrib") else value)
+            rows.append(f"{name}={cut_end(value, 40)}" if value else name)
+    return rows
+
+
+def value_line(name: str, binding: Binding) -> str:
+    """An assignment as code."""
+    node, source = binding.node, binding.source
+    text = name
+    if getattr(node, "annotation", None) is not None:
+        text += f": {source.text(node.annotation)}"
+    if node.value is not None and not any(hasattr(target, "elts") for target in getattr(node, "targets", ())):
+        text += f" = {source.text(node.value)}"
+    return text
+
+
+def fenced(code: str, language: str = "python") -> str:
+    ticks = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", code)), default=0))
+    return f"{ticks}{language}\n{code}\n{ticks}"
+
+
+def bodies(texts: Iterable[str]) -> list[Block]:
+    return [Block("body", text) for text in texts if text.strip()]
+
+
+# — docstrings —
+
+# Titles of the parts of a docstring: those whose lines are a list of names with what is said of each, and those with text.
+DOC_LISTS = frozenset((
+    "args", "arguments", "parameters", "params", "keyword args", "keyword arguments", "other parameters", "raises", "except", "exceptions", "warns",
+    "attributes", "methods", "receives", "class attributes", "instance attributes"))
+DOC_TEXTS = frozenset((
+    "returns", "return", "yields", "yield", "examples", "example", "notes", "note", "warnings", "warning", "see also", "references", "todo", "usage", "tip",
+    "important", "deprecated", "side effects"))
+DOC_NUMPY = frozenset(("returns", "yields", "see also"))  # NumPy's style lists these too
+DOC_TITLE = re.compile(r"([A-Z][A-Za-z ]{2,24}?)[ \t]*:?[ \t]*$")
+DOC_REST = re.compile(r"^[ \t]*\.\. |^[=~^\"-]{4,}$|::[ \t]*$|:[a-z][a-z:+-]{0,60}:`|^[ \t]*:[a-zA-Z][^:`\n]{0,80}:(?:[ \t]|$)|``|`_|\|\w+\|", re.MULTILINE)
+DOC_MARKS = ("`", "::", ".. ", ":", "|", "====", "~~~~", "^^^^", "----", '""""')  # one of which what DOC_REST finds has
+
+
+def clean_doc(text: str) -> list[str]:
+    """The lines of a docstring without the indentation that they share, and without blank lines at the ends."""
+    lines = [line.rstrip() for line in text.expandtabs().split("\n")]
+    margin = min((len(line) - len(line.lstrip()) for line in lines[1:] if line), default=0)
+    lines = [lines[0].lstrip(), *(line[margin:] for line in lines[1:])]
+    while lines and not lines[0]:
+        lines.pop(0)
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def docstring_blocks(text: str) -> list[str]:
+    """A docstring as blocks of Markdown: its parts in the styles of NumPy, Google and Sphinx, doctests, and what reStructuredText says."""
+    if not text.strip():
+        return []
+    lines = clean_doc(text)
+    if len(lines) == 1 and not DOC_REST.search(lines[0]):
+        return [plain_markdown(lines[0])]
+    blocks: list[str] = []
+    start = at = 0
+    fence = ""
+    while at < len(lines):
+        fence = next_fence(fence, lines[at])
+        part = None if fence else doc_part(lines, at)
+        if part is None:
+            at += 1
+            continue
+        title, style, first = part
+        blocks += prose(lines[start:at])
+        end = part_end(lines, first, style)
+        inner = lines[first:end]
+        is_list = title.lower() in DOC_LISTS or (
+            style == "numpy" and title.lower() in DOC_NUMPY and any(re.match(r"\S[^.]{0,200} : |\s", line) for line in inner))
+        blocks += doc_list(title, inner, style) if is_list else titled(title, inner)
+        start = at = end
+    return blocks + prose(lines[start:])
+
+
+def doc_part(lines: Sequence[str], at: int) -> tuple[str, str, int] | None:
+    """(title, 'numpy' or 'google', the first line of its content) of the part that begins at a line."""
+    line = lines[at]
+    match = DOC_TITLE.match(line)
+    title = match[1] if match else ""
+    if title.lower() not in DOC_LISTS and title.lower() not in DOC_TEXTS:
+        return None
+    below = lines[at + 1] if at + 1 < len(lines) else ""
+    if re.match(r"(?:-{3,}|={3,})$", below) and not line.endswith(":"):
+        return title, "numpy", at + 2
+    if line.endswith(":"):
+        first = at + 1 if below else at + 2
+        if first < len(lines) and lines[first].startswith(("  ", "\t")):
+            return title, "google", first
+    return None
+
+
+def part_end(lines: Sequence[str], first: int, style: str) -> int:
+    """The line behind the last one of a part: the next title, or for Google's style the next line that is not indented."""
+    for at in range(first, len(lines)):
+        line = lines[at]
+        if style == "google" and line and not line.startswith(" "):
+            return at
+        if style == "numpy" and at + 1 < len(lines) and line and re.match(r"(?:-{3,}|={3,})$", lines[at + 1]) and not line.startswith((" ", ">")):
+            return at
+    return len(lines)
+
+
+def titled(title: str, lines: Sequence[str]) -> list[str]:
+    """A part with text: its title in the same block as what comes first, where that is a paragraph."""
+    inner = prose(clean_doc("\n".join(["", *lines])))
+    return [f"**{title}**", *inner] if inner else []
+
+
+def doc_list(title: str, lines: Sequence[str], style: str) -> list[str]:
+    """A part that lists names, as a list."""
+    lines = clean_doc("\n".join(["", *lines]))
+    rows: list[tuple[str, list[str]]] = []
+    for line in lines:
+        if line and not line.startswith(" "):
+            name, rest = doc_item(title, line, style)
+            rows.append((name, [rest] if rest else []))
+        elif rows:
+            rows[-1][1].append(line)
+    if not rows or (style == "google" and not any(name for name, _ in rows)):
+        return titled(title, lines)
+    told = [(name, "\n\n".join(prose([*text[:1], *clean_doc("\n".join(["", *text[1:]]))] if text and not text[0].startswith(" ") else
+                                     clean_doc("\n".join(["", *text]))))) for name, text in rows]
+    return [f"**{title}**\n\n{list_rows(told)}"]
+
+
+def doc_item(title: str, line: str, style: str) -> tuple[str, str]:
+    """(what a row of a list names, as Markdown; the text on its line)."""
+    if style == "numpy":
+        name, sign, kind = line.partition(" : ") if " : " in line else line.partition(": ") if ": " in line and "`" not in line else (line.rstrip(": "), "", "")
+        names = ", ".join(code_span(part) for part in re.split(r",\s*", name.strip())) if re.fullmatch(r"[\w*., \[\]{}\\]+", name) else name.strip()
+        is_type = sign and kind.strip() and title.lower() != "see also"
+        return names.replace("\\", "") + (f" ({unmarked(kind)})" if is_type else ""), "" if is_type else kind.strip()
+    match = re.match(r"(\*{0,2}`{0,2}[\w.*, \[\]]{1,80}?`{0,2})(?:\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\))?\s*(?::|\s-\s)\s*(.*)$", line)
+    if not match:
+        return "", line
+    name = match[1].strip("`\\ ").replace("\\", "")
+    return code_span(name) + (f" ({unmarked(match[2])})" if match[2] else ""), match[3]
+
+
+def code_span(text: str) -> str:
+    return f"`{text.strip()}`" if text.strip() else ""
+
+
+def unmarked(text: str) -> str:
+    """A type as a docstring writes it, without the marks of reStructuredText."""
+    return re.sub(r":[a-z:]{1,60}:`~?\.?([^`<]{0,400}?)(?:\s*<[^`]{0,400}>)?`", r"\1", text.strip()).replace("`", "")
+
+
+def list_rows(rows: Sequence[tuple[str, str]]) -> str:
+    """Rows (name, Markdown) as a list."""
+    lines = []
+    for name, text in rows:
+        first, *rest = text.split("\n") if text else [""]
+        inline = first and not first.startswith(("```", "- ", ">", "|", "**"))
+        lines.append(f"- {name}" + (f": {first}" if inline and name else first if inline else ""))
+        lines += [f"  {line}" if line else "" for line in ([] if inline or not first else ["", first]) + rest]
+    return "\n".join(lines)
+
+
+def prose(lines: Sequence[str]) -> list[str]:
+    """Text of a docstring without parts, as blocks of Markdown."""
+    text = "\n".join(lines).strip("\n")
+    if not text.strip():
+        return []
+    if text.startswith(":") or "\n:" in text:
+        text = indent_fields(text)
+    if any(mark in text for mark in DOC_MARKS) and DOC_REST.search(text) and not re.search(r"^[ \t]*(?:```|~~~|!!! |#{1,6} )", text, re.MULTILINE):
+        try:
+            blocks = read_rst(text.encode("utf-8", "surrogatepass"), Page("docstring.rst")).blocks
+        except Exception:  # what the reader fails on stays as it is written
+            return [fenced(text, "text")]
+        marks = {"heading": "**{}**", "entry": "`{}`"}
+        return [marks.get(block.kind, "{}").format(block.text.replace("`", "") if block.kind in marks else block.text)
+                for block in blocks if block.kind != "end" and block.text.strip()]
+    return plain_blocks(lines)
+
+
+def indent_fields(text: str) -> str:
+    """A field list whose continued lines are not indented, as some write it, with them indented."""
+    found, inside = [], False
+    for line in text.split("\n"):
+        is_field = bool(re.match(r":[a-zA-Z][^:`]{0,80}:(?:\s|$)", line))
+        inside = is_field or (inside and bool(line.strip()))
+        found.append("    " + line if inside and not is_field and not line.startswith((" ", "..")) else line)
+    return "\n".join(found)
+
+
+def plain_blocks(lines: Sequence[str]) -> list[str]:
+    """Paragraphs as they are, doctests as code, headings as bold text: a body holds none."""
+    blocks: list[str] = []
+    current: list[str] = []
+    fence = ""
+
+    def close() -> None:
+        text = "\n".join(current).strip("\n")
+        if text.strip():
+            blocks.append(fenced("\n".join(clean_doc("\n" + text)), "pycon") if text.lstrip().startswith(">>>") else text)
+        current.clear()
+
+    for line in lines:
+        was = fence
+        fence = next_fence(fence, line)
+        if not fence and not was:
+            if not line.strip() or (line.lstrip().startswith(">>>") and current and not current[0].lstrip().startswith(">>>")):
+                close()
+            line = plain_markdown(line)
+        current.append(line)
+    close()
+    return join_indented(blocks)
+
+
+def join_indented(blocks: Sequence[str]) -> list[str]:
+    """The blocks, those that continue a list or a code block with what they continue."""
+    found: list[str] = []
+    for block in blocks:
+        if found and block.startswith(("  ", "\t")) and not block.startswith("```"):
+            found[-1] += "\n\n" + block
+        else:
+            found.append(block)
+    return found
+
+
+def plain_markdown(line: str) -> str:
+    match = re.match(r" {0,3}#{1,6}[ \t]+(.*?)[ \t#]*$", line)
+    return f"**{match[1]}**" if match and match[1] else line
+
+
 # ── sections ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 # The parts that a section of more than this many characters is cut into, at block borders: an answer has room for one of them.
@@ -12631,11 +14289,14 @@ class SectionMaker:
     def start(self, block: Block, level: int, parent: Record | None, path: str, place: str, stem: str, is_first: bool) -> Record:
         heading = clean_line(block.text) or "…"
         id = self.unique(block.name or (stem if is_first else f"{stem}/{block.id or slug(heading)}"))
-        record: Record = {"id": id, "level": min(level, 6), "heading": shorten(heading, 300), "path": f"{place}#{block.id}" if block.id else place,
-                          "body": "", "doc": path}
+        record: Record = {"id": id, "level": min(level, 6), "heading": shorten(heading, 300),
+                          "path": block.place or (f"{place}#{block.id}" if block.id else place), "body": "", "doc": path}
+        names = [name for name in map(clean_line, block.names) if name and name != id and len(name) <= MAX_LABEL]
+        if names:
+            record["names"] = names
         if parent is not None:
             record["parent"] = parent["id"]
-            record["path"] = record["path"] if block.id else parent["path"]  # the nearest anchor above
+            record["path"] = record["path"] if block.id or block.place else parent["path"]  # the nearest anchor above
         self.records.append(record)
         return record
 
@@ -12854,7 +14515,7 @@ def import_collection(collection: Collection, watch: Watch = do_nothing, known: 
     before = known or {}
     maker = SectionMaker()
     documents: list[Record] = []
-    skipped = list(collection.skipped)
+    skipped: list[tuple[str, str]] = []
     changes: Record = {"added": [], "changed": [], "removed": [], "unchanged": 0}
     by_path = {item.path: item for item in collection.items}
     unreached = [path for path, (document, _) in before.items() if path not in by_path and document.get("url") in collection.unreached]
@@ -12887,7 +14548,7 @@ def import_collection(collection: Collection, watch: Watch = do_nothing, known: 
     changes["removed"] = sorted(before.keys() - {document["path"] for document in documents})
     names = place_all_names(collection, documents, maker.records, by_path, skipped, changes)
     volume = {"summary": "", "sections": maker.records, "documents": documents}
-    return Import(volume, {**count_skipped(skipped), "documents": len(documents), "sections": len(maker.records),
+    return Import(volume, {**count_skipped([*collection.skipped, *skipped]), "documents": len(documents), "sections": len(maker.records),
                            "names": names, "addressesModel": sum(1 for record in maker.records if record.get("addressesModel"))}, changes)
 
 
@@ -12900,7 +14561,10 @@ def count_skipped(skipped: Sequence[tuple[str, str]]) -> Record:
 
 def place_all_names(collection: Collection, documents: Sequence[Record], records: Sequence[Record], by_path: Mapping[str, Item],
                     skipped: list[tuple[str, str]], changes: Record) -> list[Record]:
-    """As `place_names`, for sections that may have names of an earlier import: those go, and a page whose names are others is a changed one."""
+    """As `place_names`, for sections that may have names of an earlier import: those go, and a page whose names are others is a changed one.
+    What was made of code has its names from there, and no index names it."""
+    made = {document["path"] for document in documents if document["format"] == "api"}
+    records = [record for record in records if record["doc"] not in made]
     before = {record["id"]: record.pop("names", None) for record in records}
     report = place_names(collection.indexes, documents, records, by_path, skipped)
     other = {record["doc"] for record in records if record.get("names") != before[record["id"]]}.difference(changes["added"], changes["changed"])
@@ -14301,13 +15965,21 @@ class Opened:
             self.lock.remove()
 
 
+def open_source(source: str, where: Mapping[str, str]) -> Collection:
+    """The collection that a source names: 'pypi:NAME' is a package's, anything else a path's. where: options that say where packages are.
+    Raises DocError."""
+    scheme, sign, name = source.partition(":")
+    opener = {"pypi": open_python}.get(scheme) if sign else None
+    return opener(name, where) if opener else open_collection(source)
+
+
 def open_origin(origin: Record, root: str, watch: Watch = do_nothing, options: Mapping[str, Any] = {}, stamps: Mapping[str, str] = {}) -> Opened:
-    """What an origin ({"path"}, {"url"} or {"url", "crawl"}) holds now. stamps: path -> stamp of what is known of it. Raises DocError.
+    """What an origin ({"path"}, {"path", "where"}, {"url"} or {"url", "crawl"}) holds now. stamps: path -> stamp of what is known of it. Raises DocError.
 
     options: allowPrivate and seconds, the limits of requests (see WEB_LIMITS).
     """
     if "url" not in origin:
-        return Opened(open_collection(origin["path"]))
+        return Opened(open_source(origin["path"], origin.get("where", {})))
     limits = {name: options[name] for name in ("allowPrivate", "seconds", "pause") if name in options}
     if "crawl" not in origin:
         return Opened(open_url(origin["url"], limits, stamps, watch))
@@ -14326,12 +15998,14 @@ def open_origin(origin: Record, root: str, watch: Watch = do_nothing, options: M
 
 def import_source(source: str, repo: str, version: str, root: str, watch: Watch = do_nothing, options: Mapping[str, Any] = {}) -> Record:
     """Imports what is at `source`, a path or URL, into the library folder `root` as `repo` `version` ('' where they are to be guessed), beside
-    what that version holds from elsewhere. options: as for open_origin; with `crawl` the whole site below the URL. Returns the report.
+    what that version holds from elsewhere. options: as for open_origin; with `crawl` the whole site below the URL; `where`
+    as for open_source. Returns the report.
 
     Raises DocError validation where nothing in it is documentation: then the library stays as it is.
     """
     started = time.monotonic()
-    origin = {"url": source, **({"crawl": options["crawl"]} if "crawl" in options else {})} if is_url(source) else {"path": source}
+    origin = ({"url": source, **({"crawl": options["crawl"]} if "crawl" in options else {})} if is_url(source) else
+              {"path": source, "where": options.get("where", {})})
     with open_origin(origin, root, watch, options) as opened:
         return {**import_opened(opened, source, repo, version, root, watch), "seconds": round(time.monotonic() - started, 3)}
 
@@ -14892,10 +16566,10 @@ def source_states(volume: Volume, paths: Sequence[str], watch: Watch = do_nothin
             states[path] = "notAtHand"
             continue
         inside = path[len(origin.get("prefix", "")):]
-        data = read_in_folder(origin["path"], inside)
+        data = read_in_folder(origin["path"], inside) if os.path.isabs(origin["path"]) else None
         if data is None:
             if number not in opened:
-                opened[number] = {item.path: item for item in open_items(origin["path"])}
+                opened[number] = {item.path: item for item in open_items(origin)}
             data = bytes_of(opened[number].get(inside))
         states[path] = "missing" if data is None else "match" if sha256_hex(data) == document.get("sha256") else "changed"
     return states
@@ -14915,9 +16589,10 @@ def read_in_folder(folder: str, path: str) -> bytes | None:
     return None
 
 
-def open_items(path: str) -> Sequence[Any]:
+def open_items(origin: Record) -> Sequence[Any]:
     try:
-        return open_collection(path).items
+        items: Sequence[Any] = open_source(origin["path"], origin.get("where", {})).items
+        return items
     except DocError:
         return ()
 
@@ -16309,6 +17984,7 @@ def render_report(report: Record, lang: str) -> str:
 
 # ── commands ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+PACKAGE_OPTIONS = ("python", "venv", "site-packages")  # of `index`: where packages are
 # Options of commands: name -> (metavar, help, the tool's argument it sets).
 COMMAND_OPTIONS = {
     "json": ("", "print the structured result", ""),
@@ -16323,6 +17999,9 @@ COMMAND_OPTIONS = {
     "verify": ("", "recompute the hashes of what is read", "verify"),
     "host": ("ADDRESS", "address to listen on", ""),
     "as": ("ID[@VERSION]", "the entry's id and version (default: from the source's name)", ""),
+    "python": ("PATH", "of pypi:NAME: the interpreter whose packages are meant (default: the one that runs)", ""),
+    "venv": ("DIR", "of pypi:NAME: the virtual environment that holds it", ""),
+    "site-packages": ("DIR", "of pypi:NAME: the folder that holds it", ""),
 }
 # name -> (operands, fewest, most operands, options, help)
 COMMANDS = {
@@ -16333,8 +18012,8 @@ COMMANDS = {
     "section": ("ID[@VERSION] SECTION…", 2, 51, ("json", "verify", "max-chars"), "read sections whole, by their ids"),
     "search": ("ID[@VERSION] QUERY…", 2, 99, ("json", "limit"), "find sections without their text"),
     "compare": ("ID FROM TO [FOCUS…]", 3, 99, ("json", "max-chars"), "what changed between two versions"),
-    "index": ("SOURCE…", 1, 99, ("json", "as", "crawl", "max-pages", "max-depth", "max-bytes"),
-              "import folders, archives, files or URLs of documentation into the library (--root DIR)"),
+    "index": ("SOURCE…", 1, 99, ("json", "as", "crawl", "max-pages", "max-depth", "max-bytes", *PACKAGE_OPTIONS),
+              "import folders, archives, files or URLs of documentation, or pypi:NAME, an installed package, into the library (--root DIR)"),
     "repos": ("", 0, 0, ("json",), "list what documentation there is"),
     "refresh": ("[ID]", 0, 1, ("json",), "import again what has changed at its source"),
     "verify": ("[ID]", 0, 1, ("json",), "hold what is stored against its hashes and its sources"),
@@ -16489,7 +18168,7 @@ def read_crawl(options: Mapping[str, list[str]]) -> Record:
 
 def run_index(sources: Sequence[str], label: str, settings: Settings, as_json: bool, options: Mapping[str, list[str]]) -> int:
     """The command `index`: imports each source into the library. Returns the exit code: nothing found where one of them gave nothing."""
-    how = {**web_options(settings), **read_crawl(options)}
+    how = {**web_options(settings), **read_crawl(options), "where": {name: options[name][-1] for name in PACKAGE_OPTIONS if name in options}}
     local = [source for source in sources if "crawl" in how and not is_url(source)]
     if local:
         raise usage_error(f"--crawl is for URLs, and {local[0]} is none")
