@@ -12756,17 +12756,17 @@ class Worker:
             pass  # then this process reads them itself
 
     def send(self, message: Any) -> None:
-        assert self.process is not None and self.process.stdin is not None
+        if self.process is None or self.process.stdin is None:  # it could not be started, or has failed before
+            raise OSError
         self.process.stdin.write(json.dumps(message).encode("ascii") + b"\n")
         self.process.stdin.flush()
 
     def read(self, item: Item, known: str) -> Reading | None:
         """What the process read; None where it cannot be had from there."""
         try:
-            assert self.process is not None and self.process.stdout is not None
             self.send([item.path, known])
-            reason, digest, size, name, title, blocks = json.loads(self.process.stdout.readline())
-        except (OSError, ValueError, AssertionError):
+            reason, digest, size, name, title, blocks = json.loads(self.process.stdout.readline())  # type: ignore[union-attr]
+        except (OSError, ValueError):
             self.end()
             return None
         return Reading(reason, digest, size, name, Document(title, [Block(*block) for block in blocks]) if name else None)
