@@ -173,7 +173,7 @@ class Build(unittest.TestCase):
         os.mkdir(folder)
         for number in range(4):
             with open(os.path.join(folder, f"{number}.md"), "w", encoding="utf-8") as file:
-                file.write(f"# Page {number}\n\n" + "Words that fill a page.\n\n" * (doctrove.SHARED_BYTES // 90))
+                file.write(f"# Page {number}\n\n" + "Words that fill a page. " * (doctrove.SHARED_BYTES // 90))
         done = command("--root", os.path.join(self.folder, "library"), "index", folder, "--json")
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         self.assertEqual(json.loads(done.stdout)[0]["documents"], 4)
