@@ -16897,7 +16897,8 @@ def import_all(sources: Sequence[str], label: str, root: str, settings: Settings
     missing = []
     for source in sources:
         try:
-            import_source(os.path.expanduser(source), repo, version, root, show_progress if sys.stderr.isatty() else do_nothing)
+            place = source if is_url(source) else os.path.expanduser(source)
+            import_source(place, repo, version, root, show_progress if sys.stderr.isatty() else do_nothing, web_options(settings))
         except DocError as error:
             missing.append({"source": source, "reason": error.message(settings.lang)})
             log(f"{source}: {error.message(settings.lang)}")
