@@ -16289,12 +16289,12 @@ MESSAGES.update({
     "pack-write": ("cannot write {path}: {reason}", "无法写入 {path}：{reason}"),
     "pack-running": ("{reason} (a file that runs cannot be replaced on Windows: name another one with -o)",
                      "{reason}（Windows 上不能替换正在运行的文件：请用 -o 指定另一个文件）"),
-    "text-pack": ("{path}: doctrove {doctrove}, {bytes} bytes, sha256 {sha256}", "{path}：doctrove {doctrove}，{bytes} 字节，sha256 {sha256}"),
+    "text-pack": ("{path}: doctrove {doctrove}, {bytes} bytes, sha256 {digest}", "{path}：doctrove {doctrove}，{bytes} 字节，sha256 {digest}"),
     "text-pack-code": ("byte code for: {tags}", "字节码适用于：{tags}"),
     "text-pack-holds": ("holds: {entries} entries, {versions} versions, {sections} sections", "包含：{entries} 个条目，{versions} 个版本，{sections} 节"),
     "text-pack-kept": ("kept beside what was packed, from the bundled index: {names}", "与打包内容一并保留的内置条目：{names}"),
     "text-pack-left": ("MISSING: {source}: {reason}", "缺失：{source}：{reason}"),
-    "text-pack-row": ("{id} {version}: {sections} sections, {bytes} bytes, sha256 {sha256}", "{id} {version}：{sections} 节，{bytes} 字节，sha256 {sha256}"),
+    "text-pack-row": ("{id} {version}: {sections} sections, {bytes} bytes, sha256 {digest}", "{id} {version}：{sections} 节，{bytes} 字节，sha256 {digest}"),
     "text-pack-asked": ("started and asked for {id} {version}: it answers", "已启动并询问 {id} {version}：回答正确"),
 })
 # Compiles the program's modules by the interpreter that runs it: the archive's sources, not the byte code that the archive may hold.
@@ -16633,11 +16633,11 @@ def list_packed(path: str) -> Record:
 
 
 def render_packed(report: Record, lang: str) -> str:
-    lines = [say(lang, "text-pack", path=report["file"], **{name: report[name] for name in ("doctrove", "bytes", "sha256")}),
+    lines = [say(lang, "text-pack", path=report["file"], doctrove=report["doctrove"], bytes=report["bytes"], digest=report["sha256"]),
              say(lang, "text-pack-code", tags=", ".join(report["byteCode"]) or "-"),
              say(lang, "text-pack-holds", **{name: report[name] for name in ("entries", "versions", "sections")}), ""]
-    lines += ["- " + say(lang, "text-pack-row", **{name: row[name] for name in ("id", "version", "sections", "bytes", "sha256")}) for row in report["holds"]
-              if row.get("from") != "bundled"]
+    lines += ["- " + say(lang, "text-pack-row", digest=row["sha256"], **{name: row[name] for name in ("id", "version", "sections", "bytes")})
+              for row in report["holds"] if row.get("from") != "bundled"]
     kept = [f"{row['id']} {row['version']}" for row in report["holds"] if row.get("from") == "bundled"]
     lines += ["", say(lang, "text-pack-kept", names=", ".join(kept))] if kept else []
     lines += ["", *(say(lang, "text-pack-left", source=row["source"], reason=row["reason"]) for row in report["missing"])] if report.get("missing") else []
