@@ -16884,7 +16884,7 @@ def run_pack(sources: Sequence[str], options: Mapping[str, list[str]], settings:
         missing = import_all(sources, label, folder, settings)
         if missing and "keep-going" not in options:
             raise DocError("not-found", "pack-missing", path=target, count=len(missing))
-        report = as_config(lambda: pack(target, choose_packed(len(missing) < len(sources), folder, options, settings),
+        report = as_config(lambda: pack(target, choose_packed(folder, options, settings),
                                                 options.get("compile-with", ())))
     report["missing"] = missing
     show(json.dumps(report, ensure_ascii=False, indent=2) if as_json else paint(render_packed(report, settings.lang)))
@@ -16905,9 +16905,9 @@ def import_all(sources: Sequence[str], label: str, root: str, settings: Settings
     return missing
 
 
-def choose_packed(imported: bool, folder: str, options: Mapping[str, list[str]], settings: Settings) -> list[tuple[str, LocalSource]]:
-    """The indexes to pack by name, what was imported just now first; the library counts where it is named at the command line or nothing else is."""
-    chosen = [("imported", local_source(folder))] if imported else []
+def choose_packed(folder: str, options: Mapping[str, list[str]], settings: Settings) -> list[tuple[str, LocalSource]]:
+    """The indexes to pack by name, what was imported into `folder` first; the library counts where it is named at the command line or nothing else is."""
+    chosen = [("imported", local_source(folder))] if os.path.exists(os.path.join(folder, "index.json")) else []
     chosen += [("index", local_source(path)) for path in options.get("index", ())]
     if settings.root and ("root" in options or not chosen):
         chosen.append(("library", local_source(settings.root)))
