@@ -26,6 +26,7 @@ The module reads from top to bottom as the data flows, and each room uses only t
     transports  standard input and output
     static host an index folder over HTTP
     doctor      what is configured, what loads, what fails and why
+    pack        a new packed file: this program with other documentation in it
     commands    the command line: what it may hold, --help, and each command
     main        where it starts
 
@@ -1402,6 +1403,7 @@ class CatalogRanker:
 FORMAT = "doctrove-index@1"
 MAX_LABEL = 200
 MAX_VALUES = 2000000  # objects and arrays in one file: decoding more would keep everything else waiting
+to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 UNCOUNTED_CHARS = 16 * 1024 * 1024  # so short a file holds at most what is decoded in about a second
 MAX_INDEX_BYTES = 256 * 1024 * 1024  # also of one volume, and of what a compressed one unpacks to
 
@@ -1486,7 +1488,7 @@ def check_members(value: Any, members: Iterable[tuple[str, Callable[[Any], bool]
 
 def is_inside(href: str) -> bool:
     """Whether a reference is a plain relative path: no scheme, drive, query or escape, no empty, '.' or '..' segment."""
-    return not any(sign in "\\?#%:" or sign < " " for sign in href) and not {"", ".", ".."} & set(href.split("/"))
+    return not any(map(href.__contains__, "\\?#%:")) and min(href) >= " " and {"", ".", ".."}.isdisjoint(href.split("/"))
 
 
 def check_entry(value: Any, where: str, path: str) -> Record:
@@ -1504,7 +1506,7 @@ def check_entry(value: Any, where: str, path: str) -> Record:
 
 
 def volume_path(entry_path: str, version: str) -> str:
-    return f"{entry_path}.volumes[{json.dumps(version, ensure_ascii=False)}]"
+    return f"{entry_path}.volumes[{to_json(version)}]"
 
 
 def check_volume(value: Any, where: str, path: str) -> Record:
@@ -1936,15 +1938,19 @@ def verify_reference(data: bytes, reference: Record, where: str, path: str) -> N
         raise index_fault(where, f"{path}.sha256", "fault-hash", value=reference["href"], actual=actual)
 
 
-def read_volume(data: bytes, where: str, path: str) -> Volume:
-    """The volume in the bytes that a reference led to. Raises DocError index-fault."""
+def decode_volume(data: bytes, where: str, path: str) -> Record:
+    """The volume's object in the bytes that a reference led to. Raises DocError index-fault."""
     text = decode_text(data, where)
     record, end = decode_value(json.JSONDecoder(parse_constant=refuse_constant), text, len(text) - len(text.lstrip()), where, path)
     if text[end:].strip():
         raise index_fault(where, path, "fault-json", detail="more text after the object")
     if isinstance(record, dict) and "href" in record:
         raise index_fault(where, f"{path}.href", "fault-type", wanted="absent in a volume that a reference leads to")
-    return Volume(check_volume(record, where, path))
+    return check_volume(record, where, path)
+
+
+def read_volume(data: bytes, where: str, path: str) -> Volume:
+    return Volume(decode_volume(data, where, path))
 
 
 class LocalSource(Source):
@@ -2388,7 +2394,6 @@ def remote_sources(settings: Settings, cache: Cache) -> list[Source]:
 
 # ── catalog ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 DEFAULT_CHARS = 7000  # what every client that was tried shows its model uncut
 MAX_EXCERPT = 300000
 MAX_CHARS = (1000, 200000)  # what an answer may be told to take
@@ -5443,7 +5448,8 @@ class MarkdownReader:
                 if match.group(1) and self.blocks and self.blocks[-1].kind == "heading":
                     self.blocks[-1].id = match.group(1)
                 at += 1
-        if at < len(lines) and "<a" in lines[at] and re.match(r"\s*<a\s[^<>]*>\s*(?:</a>)?\s*$", lines[at]) and not ("".join(lines[at + 1:at + 2]).strip().startswith("#")):
+        is_anchor = at < len(lines) and "<a" in lines[at] and re.match(r"\s*<a\s[^<>]*>\s*(?:</a>)?\s*$", lines[at])
+        if is_anchor and not "".join(lines[at + 1:at + 2]).strip().startswith("#"):
             return at + 1 if "href" not in lines[at].lower() else at
         return at
 
@@ -14457,17 +14463,17 @@ class Worker:
             pass  # then this process reads them itself
 
     def send(self, message: Any) -> None:
-        assert self.process is not None and self.process.stdin is not None
+        if self.process is None or self.process.stdin is None:  # it could not be started, or has failed before
+            raise OSError
         self.process.stdin.write(json.dumps(message).encode("ascii") + b"\n")
         self.process.stdin.flush()
 
     def read(self, item: Item, known: str) -> Reading | None:
         """What the process read; None where it cannot be had from there."""
         try:
-            assert self.process is not None and self.process.stdout is not None
             self.send([item.path, known])
-            reason, digest, size, name, title, blocks = json.loads(self.process.stdout.readline())
-        except (OSError, ValueError, AssertionError):
+            reason, digest, size, name, title, blocks = json.loads(self.process.stdout.readline())  # type: ignore[union-attr]
+        except (OSError, ValueError):
             self.end()
             return None
         return Reading(reason, digest, size, name, Document(title, [Block(*block) for block in blocks]) if name else None)
@@ -17982,6 +17988,380 @@ def render_report(report: Record, lang: str) -> str:
     return "\n".join(lines)
 
 
+# ── pack ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+MESSAGES.update({
+    "pack-code": ("cannot compile with {python}: {reason}", "无法用 {python} 编译：{reason}"),
+    "pack-date": ("SOURCE_DATE_EPOCH must be seconds since 1970, before the year 2108, not {got}",
+                  "SOURCE_DATE_EPOCH 必须是 1970 年以来、2108 年之前的秒数，而不是 {got}"),
+    "pack-foreign": ("{path} is no packed doctrove: it holds no {member}.", "{path} 不是打包的 doctrove：其中没有 {member}。"),
+    "pack-large": ("{path} would be too large for Python to start: 2 GB and 65,535 volumes are the most ({reason}).",
+                   "{path} 会大到 Python 无法启动：最多 2 GB 和 65,535 卷（{reason}）。"),
+    "pack-missing": ("{path} was not written: {count} of the sources cannot be packed. --keep-going packs the others.",
+                     "未写入 {path}：有 {count} 个来源无法打包。--keep-going 会打包其余来源。"),
+    "pack-nothing": ("There is nothing to pack{where}.", "没有可打包的内容{where}。"),
+    "pack-program": ("The program cannot be packed: {reason}", "无法打包程序：{reason}"),
+    "pack-silent": ("{path} was not written: started and asked for {id} {version}, the new file gave no right answer: {reason}",
+                    "未写入 {path}：启动新文件并询问 {id} {version} 后，没有得到正确回答：{reason}"),
+    "pack-write": ("cannot write {path}: {reason}", "无法写入 {path}：{reason}"),
+    "pack-running": ("{reason} (a file that runs cannot be replaced on Windows: name another one with -o)",
+                     "{reason}（Windows 上不能替换正在运行的文件：请用 -o 指定另一个文件）"),
+    "text-pack": ("{path}: doctrove {doctrove}, {bytes} bytes, sha256 {digest}", "{path}：doctrove {doctrove}，{bytes} 字节，sha256 {digest}"),
+    "text-pack-code": ("byte code for: {tags}", "字节码适用于：{tags}"),
+    "text-pack-holds": ("holds: {entries} entries, {versions} versions, {sections} sections", "包含：{entries} 个条目，{versions} 个版本，{sections} 节"),
+    "text-pack-kept": ("kept beside what was packed, from the bundled index: {names}", "与打包内容一并保留的内置条目：{names}"),
+    "text-pack-left": ("MISSING: {source}: {reason}", "缺失：{source}：{reason}"),
+    "text-pack-row": ("{id} {version}: {sections} sections, {bytes} bytes, sha256 {digest}", "{id} {version}：{sections} 节，{bytes} 字节，sha256 {digest}"),
+    "text-pack-asked": ("started and asked for {id} {version}: it answers", "已启动并询问 {id} {version}：回答正确"),
+})
+# Compiles the program's modules by the interpreter that runs it: the archive's sources, not the byte code that the archive may hold.
+COMPILE = """\
+import sys
+sys.path.insert(0, sys.argv[1])
+import doctrove
+doctrove.emit(sys.argv[1])
+"""
+
+
+def strip_annotations(tree: Any) -> Any:
+    """A module's syntax tree without annotations: nothing reads them at run time, and unpacking them would cost every start."""
+    import ast
+
+    def plain(node: ast.stmt) -> ast.stmt:
+        if isinstance(node, ast.AnnAssign):
+            return ast.copy_location(ast.Assign([node.target], node.value) if node.value else ast.Pass(), node)
+        return ast.copy_location(ast.Pass(), node) if isinstance(node, ast.ImportFrom) and node.module == "__future__" else node
+
+    for node in ast.walk(tree):
+        for name in ("body", "orelse", "finalbody"):
+            if isinstance(getattr(node, name, None), list):
+                setattr(node, name, [plain(child) for child in getattr(node, name)])
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+        elif isinstance(node, ast.arg):
+            node.annotation = None
+    return tree
+
+
+def emit(archive: str) -> None:
+    """Writes {"tag", "modules": {name: byte code in base64}} for the interpreter that runs: never held against the source, since the archive
+    holds both from one build, and without docstrings."""
+    import ast
+    import base64
+    import importlib._bootstrap_external
+    import zipfile
+    modules = {}
+    with zipfile.ZipFile(archive) as sources:
+        for name in sorted(sources.namelist()):
+            if re.fullmatch(r"doctrove\w*\.py", name):
+                tree = ast.fix_missing_locations(strip_annotations(ast.parse(sources.read(name))))
+                code = compile(tree, name, "exec", dont_inherit=True, optimize=2)
+                data = importlib._bootstrap_external._code_to_hash_pyc(code, bytes(8), False)  # type: ignore[attr-defined]
+                modules[name + "c"] = base64.b64encode(data).decode("ascii")
+    show(json.dumps({"tag": sys.implementation.cache_tag, "modules": modules}))
+
+
+def compile_with(python: str, archive: str) -> dict[str, bytes]:
+    """The members with the byte code that the interpreter `python` makes of the sources in the archive. Raises DocError.
+
+    A process of its own with fixed string hashes: only so are the bytes the same each time.
+    """
+    import base64
+    import subprocess
+    try:
+        done = subprocess.run([python, "-B", "-s", "-S", "-X", "no_debug_ranges", "-c", COMPILE, archive], stdin=subprocess.DEVNULL, capture_output=True,
+                              check=True, env={**os.environ, "PYTHONHASHSEED": "0"}, encoding="utf-8", errors="replace")
+        made = json.loads(done.stdout)
+        return {f"{made['tag']}/{name}": base64.b64decode(data) for name, data in made["modules"].items()}
+    except subprocess.CalledProcessError as error:
+        reason = (error.stderr.strip().splitlines() or ["it says nothing"])[-1]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+    raise DocError("config", "pack-code", python=python, reason=reason)
+
+
+def program_members() -> dict[str, bytes]:
+    """name -> bytes of the program as it is packed: copied from the archive that runs, from a checkout built anew. Raises DocError."""
+    import zipfile
+    archive = getattr(globals().get("__loader__"), "archive", None)
+    if archive:
+        if not bundled_source().store.intact():
+            raise DocError("internal", "archive-replaced", where=archive)
+        with zipfile.ZipFile(archive) as packed:
+            return {name: packed.read(name) for name in packed.namelist() if not name.startswith("data/")}
+    import subprocess
+    import tempfile
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "build_zipapp.py")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "doctrove.pyz")
+        done = subprocess.run([sys.executable, script, "-o", path], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", errors="replace")
+        if done.returncode:
+            raise DocError("config", "pack-program", reason=(done.stderr.strip().splitlines() or ["build_zipapp.py says nothing"])[-1])
+        with zipfile.ZipFile(path) as packed:
+            return {name: packed.read(name) for name in packed.namelist() if not name.startswith("data/")}
+
+
+def add_code(program: dict[str, bytes], interpreters: Sequence[str]) -> dict[str, bytes]:
+    """The program's members together with byte code for the interpreter that runs, where it is not there, and for those named."""
+    tag = sys.implementation.cache_tag
+    wanted = [*([sys.executable] if tag and f"{tag}/doctrove.pyc" not in program else []), *interpreters]
+    if not wanted:
+        return program
+    import tempfile
+    with tempfile.TemporaryDirectory() as folder:
+        archive = os.path.join(folder, "sources.zip")
+        sources = {name: data for name, data in program.items() if name.endswith(".py")}
+        write_archive(archive, sources.items())
+        code = {name: data for name, data in program.items() if name not in sources}
+        for python in wanted:
+            code.update(compile_with(python, archive))
+    return {**sources, **dict(sorted(code.items()))}
+
+
+def member_date() -> tuple[int, ...]:
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    try:
+        date = max(time.gmtime(int(epoch or 0))[:6], (1980, 1, 1, 0, 0, 0))
+    except (ValueError, OverflowError, OSError):
+        date = (9999, 1, 1, 0, 0, 0)
+    if not (epoch or "0").isdigit() or date[0] > 2107:
+        raise DocError("config", "pack-date", got=repr(epoch))
+    return date
+
+
+def write_archive(target: str, members: Iterable[tuple[str, bytes]], check: Callable[[str], None] | None = None) -> None:
+    """Writes the archive beside `target`, lets `check` try it and moves it there when it is whole: what fails leaves the old file and nothing
+    new. Raises DocError."""
+    import zipfile
+    date = member_date()
+    if os.path.exists(target) and not os.path.isfile(target):
+        raise DocError("config", "pack-write", path=target, reason="it is there and is no regular file")
+    temporary = f"{target}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "wb") as file:
+            file.write(b"#!/usr/bin/env python3\n")
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, allowZip64=False) as archive:
+                for name, data in members:
+                    info = zipfile.ZipInfo(name, date)  # type: ignore[arg-type]
+                    info.create_system, info.external_attr = 3, 0o100644 << 16
+                    # Byte code is stored: unpacking it would cost every start more than it saves on disk.
+                    info.compress_type = zipfile.ZIP_STORED if name.endswith((".pyc", "__main__.py")) else zipfile.ZIP_DEFLATED
+                    archive.writestr(info, data, compresslevel=9)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o755)
+        if check:
+            check(temporary)
+        replace_file(temporary, target)
+    except OSError as error:
+        raise DocError("config", "pack-write", path=target, reason=error.strerror or str(error)) from None
+    except zipfile.LargeZipFile as error:
+        raise DocError("config", "pack-large", path=target, reason=str(error)) from None
+    finally:
+        if os.path.exists(temporary):
+            os.remove(temporary)
+
+
+def replace_file(new: str, old: str) -> None:
+    try:
+        os.replace(new, old)
+    except PermissionError as error:
+        if os.name != "nt":
+            raise
+        raise DocError("config", "pack-write", path=old, reason=("pack-running", {"reason": error.strerror or str(error)})) from None
+
+
+def check_target(target: str) -> None:
+    """Raises DocError where `target` cannot be written, before the work of hours is done for it."""
+    if os.path.isdir(target):
+        raise DocError("config", "pack-write", path=target, reason="it is a folder")
+    probe = f"{target}.{os.getpid()}.tmp"
+    try:
+        with open(probe, "xb"):
+            pass
+        os.remove(probe)
+    except (OSError, ValueError) as error:
+        raise DocError("config", "pack-write", path=target, reason=getattr(error, "strerror", None) or str(error)) from None
+
+
+def members_of(source: LocalSource) -> list[tuple[str, bytes]]:
+    """The members of data/ as the source holds them, every volume verified. Raises the first DocError."""
+    index = source.index()
+    for fault in source.read_all(index)[1]:
+        raise fault
+    hrefs = [volume["href"] for entry in index.entries() for volume in entry.record()["volumes"].values() if "href" in volume]
+    members = {name: source.store.read(name) for name in hrefs}
+    members["index.json"] = source.store.read(source.index_name)
+    return [(f"data/{name}", data) for name, data in sorted(members.items())]
+
+
+def merge_indexes(sources: Sequence[tuple[str, LocalSource]]) -> list[tuple[Record, dict[str, tuple[str, LocalSource, Entry]]]]:
+    """(members, version -> where from) of each entry, once: every member and every volume from the first of the named sources that has it."""
+    merged: dict[str, tuple[Record, dict[str, tuple[str, LocalSource, Entry]]]] = {}
+    for name, source in sources:
+        for entry in source.index().entries():
+            record = entry.record()
+            members, versions = merged.setdefault(entry.id, ({}, {}))
+            for version in record.pop("versions"):
+                versions.setdefault(version, (name, source, entry))
+            del record["volumes"]
+            for member, value in record.items():
+                members.setdefault(member, value)
+    return list(merged.values())
+
+
+def portable(volume: Record) -> Record:
+    """The volume without what only this machine knows: where the documents lay, and when they were last written. So the same documentation
+    gives the same bytes elsewhere."""
+    origins, documents = volume.get("origins"), volume.get("documents")
+    made = dict(volume)
+    if isinstance(origins, list):
+        made["origins"] = [{name: origin[name] for name in ("url", "prefix", "importer") if name in origin} for origin in origins if isinstance(origin, dict)]
+    if isinstance(documents, list):
+        made["documents"] = [{name: value for name, value in document.items() if name != "stamp"} if isinstance(document, dict) else document
+                             for document in documents]
+    return made
+
+
+def read_packed_volume(source: LocalSource, entry: Entry, version: str) -> tuple[Record, bytes]:
+    """(a volume as it is packed, its bytes), verified. Raises DocError."""
+    record, path = entry.record()["volumes"][version], entry.volume_path(version)
+    data = b""
+    if "href" in record:
+        where = source.store.where(record["href"])
+        data = source.store.read(record["href"])
+        verify_reference(data, record, where, path)
+        record = decode_volume(data, where, path)
+    volume = portable(record)
+    if not data or volume != record:
+        data = to_json(volume).encode("utf-8", "backslashreplace")
+    if len(data) > MAX_INDEX_BYTES:
+        raise DocError("config", "index-large", where=path, limit=MAX_INDEX_BYTES)
+    return volume, data
+
+
+def make_reference(id: str, version: str, volume: Record, data: bytes) -> Record:
+    """The reference to a volume whose file holds `data`: named after its content."""
+    digest = sha256_hex(data)
+    return {"href": f"volumes/{file_name(id)}-{file_name(version)}-{digest[:12]}.json", "sha256": digest, "bytes": len(data),
+            "sections": len(volume["sections"]), "documents": len(volume.get("documents", ())), "summary": volume.get("summary", "")}
+
+
+def pack_members(sources: Sequence[tuple[str, LocalSource]], rows: list[Record]) -> Iterator[tuple[str, bytes]]:
+    """The members of data/, one volume in memory at a time; each volume is also told in `rows`. Raises DocError for the first fault."""
+    index: Record = {"format": FORMAT, "entries": []}
+    updated = [made.index().updated_at for name, made in sources if name not in ("bundled", "imported")]
+    if any(updated):
+        index["updatedAt"] = max(filter(None, updated))
+    written = set()
+    for members, versions in merge_indexes(sources):
+        entry: Record = {**members, "versions": newest_first(list(versions)), "volumes": {}}
+        for version in entry["versions"]:
+            name, source, holder = versions[version]
+            volume, data = read_packed_volume(source, holder, version)
+            reference = entry["volumes"][version] = make_reference(entry["id"], version, volume, data)
+            rows.append({"id": entry["id"], "version": version, "sections": reference["sections"], "bytes": reference["bytes"], "sha256": reference["sha256"],
+                         "from": name})
+            if reference["href"] not in written:
+                written.add(reference["href"])
+                yield f"data/{reference['href']}", data
+        index["entries"].append(entry)
+    text = to_json(index)
+    Index(text, "index.json")
+    yield "data/index.json", text.encode("utf-8", "backslashreplace")
+
+
+def question_about(id: str, version: str) -> bytes:
+    """What a client writes to a server that it asks one thing."""
+    hello: Record = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "doctrove pack", "version": __version__}}
+    call: Record = {"name": "doc_extract", "arguments": {"id": id, "version": version, "maxSections": 1}}
+    messages: list[Record] = [{"id": 0, "method": "initialize", "params": hello}, {"method": "notifications/initialized"},
+                              {"id": 1, "method": "tools/call", "params": call}]
+    return b"".join(to_json({"jsonrpc": "2.0", **message}).encode("utf-8", "backslashreplace") + b"\n" for message in messages)
+
+
+def ask_packed(path: str, target: str, row: Record) -> None:
+    """Reads every member of the new archive, starts it as a client would, and asks for the packed version that `row` names. Raises DocError."""
+    import subprocess
+    import zipfile
+    try:
+        with zipfile.ZipFile(path) as archive:
+            damaged = archive.testzip()
+        done = subprocess.run([sys.executable, "-I", "-S", path], input=question_about(row["id"], row["version"]), capture_output=True, timeout=120,
+                              env={name: value for name, value in os.environ.items() if not name.upper().startswith("DOCTROVE_")})
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        answer = next(line["result"]["structuredContent"] for line in lines if line.get("id") == 1)
+        right = answer.get("version") == row["version"] and answer.get("total") == row["sections"] and not damaged
+        reason = "" if right else damaged or answer.get("error", {}).get("message") or shorten(to_json(answer), 200)
+    except StopIteration:
+        reason = shorten(done.stderr.decode("utf-8", "replace"), 400) or f"it ended with {done.returncode} and without an answer"
+    except (OSError, ValueError, KeyError, AttributeError, zipfile.BadZipFile, subprocess.TimeoutExpired) as error:
+        reason = str(error) or type(error).__name__
+    if reason:
+        raise DocError("internal", "pack-silent", path=target, id=row["id"], version=row["version"], reason=reason)
+
+
+def pack(target: str, sources: Sequence[tuple[str, LocalSource]], interpreters: Sequence[str]) -> Record:
+    """Writes this program with the entries of the named sources as `target`. Returns the report of `list_packed` with, per version, `from`.
+
+    Raises DocError where a source is damaged, where there is nothing in them, and where the new file cannot be written or does not answer.
+    """
+    if not any(source.index().numbers for name, source in sources if name != "bundled"):
+        raise DocError("config", "pack-nothing", where=": " + ", ".join(source.location for name, source in sources if name != "bundled"))
+    program = add_code(program_members(), interpreters)
+    rows: list[Record] = []
+
+    def members() -> Iterator[tuple[str, bytes]]:
+        yield from program.items()
+        yield from pack_members(sources, rows)
+
+    def check(path: str) -> None:
+        ask_packed(path, target, next(row for row in rows if row["from"] != "bundled"))
+
+    write_archive(target, members(), check)
+    asked = next(row for row in rows if row["from"] != "bundled")
+    return {**list_packed(target), "holds": rows, "asked": {"id": asked["id"], "version": asked["version"]}}
+
+
+def list_packed(path: str) -> Record:
+    """What a packed file holds: file, doctrove (its version), bytes, sha256, byteCode (cache tags of interpreters), entries, versions, sections, and
+    per version a row in `holds`. Raises DocError where it is none."""
+    source = local_source(path)
+    store = source.store
+    if not isinstance(store, ZipStore) or not {"doctrove.py", "data/index.json"} <= store.names:
+        raise DocError("config", "pack-foreign", path=path, member="doctrove.py" if "doctrove.py" not in getattr(store, "names", ()) else "data/index.json")
+    index = source.index()
+    found = re.search(r'^__version__ = "([^"]*)"', store.zip.read("doctrove.py").decode("utf-8", "replace"), re.MULTILINE)
+    holds = []
+    for entry in index.entries():
+        record = entry.record()
+        for version in record["versions"]:
+            volume = record["volumes"][version]
+            if "href" not in volume:
+                data = to_json(volume).encode("utf-8", "backslashreplace")
+                volume = {"sections": len(volume["sections"]), "bytes": len(data), "sha256": sha256_hex(data)}
+            holds.append({"id": entry.id, "version": version, "sections": volume.get("sections", 0), "bytes": volume.get("bytes", 0),
+                          "sha256": volume["sha256"]})
+    with open(path, "rb") as file:
+        content = file.read()
+    return {"file": os.path.abspath(path), "doctrove": found.group(1) if found else "", "bytes": len(content), "sha256": sha256_hex(content),
+            "byteCode": sorted({name.partition("/")[0] for name in store.names if name.endswith("/doctrove.pyc")}),
+            "entries": len(index.numbers), "versions": len(holds), "sections": sum(row["sections"] for row in holds), "holds": holds}
+
+
+def render_packed(report: Record, lang: str) -> str:
+    lines = [say(lang, "text-pack", path=report["file"], doctrove=report["doctrove"], bytes=report["bytes"], digest=report["sha256"]),
+             say(lang, "text-pack-code", tags=", ".join(report["byteCode"]) or "-"),
+             say(lang, "text-pack-holds", **{name: report[name] for name in ("entries", "versions", "sections")}), ""]
+    lines += ["- " + say(lang, "text-pack-row", digest=row["sha256"], **{name: row[name] for name in ("id", "version", "sections", "bytes")})
+              for row in report["holds"] if row.get("from") != "bundled"]
+    kept = [f"{row['id']} {row['version']}" for row in report["holds"] if row.get("from") == "bundled"]
+    lines += ["", say(lang, "text-pack-kept", names=", ".join(kept))] if kept else []
+    lines += ["", *(say(lang, "text-pack-left", source=row["source"], reason=row["reason"]) for row in report["missing"])] if report.get("missing") else []
+    lines += ["", say(lang, "text-pack-asked", **report["asked"])] if "asked" in report else []
+    return "\n".join(lines)
+
+
 # ── commands ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 PACKAGE_OPTIONS = ("python", "venv", "site-packages")  # of `index`: where packages are
@@ -18002,7 +18382,14 @@ COMMAND_OPTIONS = {
     "python": ("PATH", "of pypi:NAME: the interpreter whose packages are meant (default: the one that runs)", ""),
     "venv": ("DIR", "of pypi:NAME: the virtual environment that holds it", ""),
     "site-packages": ("DIR", "of pypi:NAME: the folder that holds it", ""),
+    "output": ("FILE", "the file to write (or -o FILE)", ""),
+    "index": ("PATH", "pack this index: a folder, an index.json, a .zip or a .pyz", ""),
+    "no-bundled": ("", "leave out what this file brings along", ""),
+    "keep-going": ("", "leave out sources that cannot be imported (they are named, and the exit code is 1)", ""),
+    "compile-with": ("PYTHON", "carry byte code for this interpreter too; may be repeated", ""),
+    "list": ("FILE", "show what a packed file holds", ""),
 }
+SHORT_OPTIONS = {"-h": "help", "-o": "output"}
 # name -> (operands, fewest, most operands, options, help)
 COMMANDS = {
     "lookup": ("QUERY", 1, 99, ("json", "limit"), "find libraries by name or need"),
@@ -18014,6 +18401,8 @@ COMMANDS = {
     "compare": ("ID FROM TO [FOCUS…]", 3, 99, ("json", "max-chars"), "what changed between two versions"),
     "index": ("SOURCE…", 1, 99, ("json", "as", "crawl", "max-pages", "max-depth", "max-bytes", *PACKAGE_OPTIONS),
               "import folders, archives, files or URLs of documentation, or pypi:NAME, an installed package, into the library (--root DIR)"),
+    "pack": ("[SOURCE…]", 0, 99, ("output", "index", "as", "no-bundled", "keep-going", "compile-with", "list", "json"),
+             "write a new file: this program with other documentation (SOURCE…, --index, the library --root)"),
     "repos": ("", 0, 0, ("json",), "list what documentation there is"),
     "refresh": ("[ID]", 0, 1, ("json",), "import again what has changed at its source"),
     "verify": ("[ID]", 0, 1, ("json",), "hold what is stored against its hashes and its sources"),
@@ -18073,12 +18462,12 @@ def parse_command_line(arguments: Sequence[str]) -> tuple[str, list[str], dict[s
     takes_value.update({name: bool(metavar) for name, (metavar, _, _) in COMMAND_OPTIONS.items()})
     takes_value.update({CONFIG_OPTION[0]: True, "no-cache": False, "help": False, "version": False})
     try:
-        pairs, operands = getopt.gnu_getopt(list(arguments), "h", [name + "=" * takes for name, takes in takes_value.items()])
+        pairs, operands = getopt.gnu_getopt(list(arguments), "ho:", [name + "=" * takes for name, takes in takes_value.items()])
     except getopt.GetoptError as error:
         raise usage_error(f"{error.msg}" + (" (put -- before words that start with a hyphen)" if "recognized" in error.msg else "")) from None
     options: dict[str, list[str]] = {}
     for name, value in pairs:
-        options.setdefault("help" if name == "-h" else name[2:], []).append(value)
+        options.setdefault(SHORT_OPTIONS.get(name, name[2:]), []).append(value)
     if "help" not in options and "version" not in options:
         check_command(operands, options)
     return operands[0] if operands else "", operands[1:], options
@@ -18196,6 +18585,58 @@ def run_index(sources: Sequence[str], label: str, settings: Settings, as_json: b
     return NOTHING_FOUND if failed else FOUND
 
 
+def run_pack(sources: Sequence[str], options: Mapping[str, list[str]], settings: Settings) -> int:
+    """The command `pack`. Returns the exit code: nothing found where something that was asked for is not in the new file."""
+    as_json = "json" in options
+    if "list" in options:
+        listed: Record = as_config(lambda: list_packed(options["list"][-1]))
+        show(json.dumps(listed, ensure_ascii=False, indent=2) if as_json else paint(render_packed(listed, settings.lang)))
+        return FOUND
+    if "output" not in options or not options["output"][-1]:
+        raise usage_error("pack needs a file to write: -o FILE")
+    label = (options.get("as") or [""])[-1]
+    if label and len(sources) != 1:
+        raise usage_error("--as names the entry of one SOURCE")
+    target = os.path.abspath(options["output"][-1])
+    check_target(target)
+    import tempfile
+    report: Record
+    with tempfile.TemporaryDirectory() as folder:
+        missing = import_all(sources, label, folder, settings)
+        if missing and "keep-going" not in options:
+            raise DocError("not-found", "pack-missing", path=target, count=len(missing))
+        report = as_config(lambda: pack(target, choose_packed(folder, options, settings),
+                                                options.get("compile-with", ())))
+    report["missing"] = missing
+    show(json.dumps(report, ensure_ascii=False, indent=2) if as_json else paint(render_packed(report, settings.lang)))
+    return NOTHING_FOUND if missing else FOUND
+
+
+def import_all(sources: Sequence[str], label: str, root: str, settings: Settings) -> list[Record]:
+    """Imports each source into the library `root`. Returns {source, reason} of those that cannot be."""
+    repo, _, version = label.rpartition("@") if "@" in label[1:] else (label, "", "")
+    missing = []
+    for source in sources:
+        try:
+            place = source if is_url(source) else os.path.expanduser(source)
+            import_source(place, repo, version, root, show_progress if sys.stderr.isatty() else do_nothing, web_options(settings))
+        except DocError as error:
+            missing.append({"source": source, "reason": error.message(settings.lang)})
+            log(f"{source}: {error.message(settings.lang)}")
+    return missing
+
+
+def choose_packed(folder: str, options: Mapping[str, list[str]], settings: Settings) -> list[tuple[str, LocalSource]]:
+    """The indexes to pack by name, what was imported into `folder` first; the library counts where it is named at the command line or nothing else is."""
+    chosen = [("imported", local_source(folder))] if os.path.exists(os.path.join(folder, "index.json")) else []
+    chosen += [("index", local_source(path)) for path in options.get("index", ())]
+    if settings.root and ("root" in options or not chosen):
+        chosen.append(("library", local_source(settings.root)))
+    if not chosen:
+        raise usage_error("name what to pack: SOURCE…, --index PATH or --root DIR")
+    return chosen if "no-bundled" in options else [*chosen, ("bundled", bundled_source())]
+
+
 def show_progress(done: int, all: int) -> None:
     """A bar on standard error, for a terminal."""
     width = 40
@@ -18230,6 +18671,8 @@ def run_command(command: str, operands: Sequence[str], options: Mapping[str, lis
     settings = load_settings(options, environ)
     if command == "serve-index":
         return run_serve_index(operands, options, settings)
+    if command == "pack":
+        return run_pack(operands, options, settings)
     if command == "index":
         return run_index(operands, (options.get("as") or [""])[-1], settings, "json" in options, options)
     catalog: Catalog = as_config(lambda: Catalog(settings))

@@ -159,6 +159,25 @@ class Build(unittest.TestCase):
         with open(program(), "rb") as file:
             self.assertTrue(file.readline().startswith(b"#!"))
 
+    def test_what_processes_of_their_own_call_is_there(self):
+        path = os.path.join(self.folder, "a.md")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("# Title\n\nWords.\n")
+        done = subprocess.run([sys.executable, *FLAGS, "-c", doctrove.WORKER, os.path.join(program(), TAG)], capture_output=True, env=clean_env(), timeout=60,
+                              input=encode({"a.md": (path, "", "")}) + encode(["a.md", ""]))
+        self.assertEqual(done.stderr, b"")
+        self.assertEqual(json.loads(done.stdout)[4], "Title")
+
+    def test_a_large_folder_is_imported_by_the_packed_file(self):
+        folder = os.path.join(self.folder, "docs")
+        os.mkdir(folder)
+        for number in range(4):
+            with open(os.path.join(folder, f"{number}.md"), "w", encoding="utf-8") as file:
+                file.write(f"# Page {number}\n\n" + "Words that fill a page. " * (doctrove.SHARED_BYTES // 90))
+        done = command("--root", os.path.join(self.folder, "library"), "index", folder, "--json")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(json.loads(done.stdout)[0]["documents"], 4)
+
     def test_byte_code_for_others(self):
         others = other_interpreters()
         if not others:

@@ -6,7 +6,8 @@
 Installs each client (PyPI `mcp`, npm TypeScript client; both generations) into a folder of its own, lets it connect in
 each of its modes, list the tools and call them, and judges what it saw. The negotiated protocol version is judged
 too: a client falls back to an older one without a word when the newer side of a server is broken. Needs Python 3.10 (`mcp` does),
-node and npm. Prints one line per client and mode, closes with `N passed, M failed`. Exit status: 0 all passed,
+node and npm. Then each client asks a file packed from documentation that is made here, alone in a folder that cannot be written, without a home
+and, where that is permitted, without any network. Prints one line per client and mode, closes with `N passed, M failed`. Exit status: 0 all passed,
 1 something failed, 2 no node.
 """
 from __future__ import annotations
@@ -71,8 +72,20 @@ GOOD = [
         "sections is not empty": lambda answer: len(answer["sections"]) > 0,
     }),
 ]
-# What the drivers call: the good calls, then bad arguments, then a tool that does not exist.
-CALLS: list[list[Any]] = [[call.tool, call.arguments] for call in GOOD] + [["doc_extract", {"version": "4"}], ["no_such_tool", {}]]
+# What a packed file is asked: a word of each function's section, with the version that was packed and without.
+WORDS = ("open", "close", "read", "write", "seek")
+PACKED = [
+    Call("doc_extract", {"id": "valve", "focus": f"{word} a valve", **given}, f"valve.{word}", {
+        "version == 7.2": lambda answer: answer["version"] == "7.2",
+        f"the first section is valve.{word}": lambda answer, word=word: answer["sections"][0]["heading"] == f"valve.{word}(name)",
+    })
+    for word in WORDS for given in ({}, {"version": "7"})
+]
+
+
+def calls_of(good: list[Call]) -> str:
+    """What the drivers call: the good calls, then bad arguments, then a tool that does not exist."""
+    return json.dumps([[call.tool, call.arguments] for call in good] + [["doc_extract", {"version": "4"}], ["no_such_tool", {}]])
 
 
 def run(command: list[str], seconds: int, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -124,7 +137,7 @@ def installed_version(name: str, folder: Path) -> str:
     return str(json.loads((folder / "node_modules" / client.package / "package.json").read_text(encoding="utf-8"))["version"])
 
 
-def faults(seen: dict[str, Any], protocol: str, answers: str) -> list[str]:
+def faults(seen: dict[str, Any], protocol: str, answers: str, good: list[Call]) -> list[str]:
     """What is wrong with what a client saw; empty when all is well."""
     found = []
     if seen["protocol"] != protocol:
@@ -135,7 +148,7 @@ def faults(seen: dict[str, Any], protocol: str, answers: str) -> list[str]:
     for tool in seen["tools"]:
         if bool(tool["outputSchema"]) != (answers == "both"):
             found.append(f"{tool['name']} has {'an' if tool['outputSchema'] else 'no'} outputSchema with --answers {answers}")
-    for call, result in zip(GOOD, seen["calls"]):
+    for call, result in zip(good, seen["calls"]):
         found += [f"{call.tool}: {fault}" for fault in faults_of_answer(call, result, answers)]
     bad, unknown = seen["calls"][-2:]
     if bad.get("isError") is not True or "'id'" not in bad["text"] or "validation" not in bad["text"]:
@@ -168,23 +181,46 @@ def faults_of_answer(call: Call, result: dict[str, Any], answers: str) -> list[s
     return found
 
 
-def drive(driving: list[str], mode: str, protocol: str, answers: str, server: Path) -> list[str]:
+def drive(driving: list[str], mode: str, protocol: str, answers: str, server: Path, good: list[Call], **options: Any) -> list[str]:
     """Lets one client in one mode use the server. Returns the faults found."""
-    command = [*driving, mode, json.dumps(CALLS), "--", sys.executable, "-I", "-S", str(server), "--answers", answers]
+    command = [*driving, mode, calls_of(good), "--", sys.executable, "-I", "-S", str(server), "--answers", answers]
     try:
-        done = run(command, RUN_SECONDS, env={**os.environ, "NODE_NO_WARNINGS": "1"})
+        done = run(command, RUN_SECONDS, **{"env": {**os.environ, "NODE_NO_WARNINGS": "1"}, **options})
     except subprocess.TimeoutExpired:
         return [f"no end after {RUN_SECONDS} s"]
     # The server writes to the driver's stderr: a server that has nothing to report leaves it empty.
     noise = [f"stderr: {done.stderr.strip()[-1500:]}"] if done.stderr.strip() else []
     if done.returncode or not done.stdout.strip():
         return [f"exit code {done.returncode}, {len(done.stdout)} characters on stdout", *noise]
-    return faults(json.loads(done.stdout), protocol, answers) + noise
+    return faults(json.loads(done.stdout), protocol, answers, good) + noise
 
 
-def check(server: Path, root: Path, newest: bool) -> tuple[int, int]:
+def pack(server: Path, folder: Path) -> Path:
+    """The only file in a folder that cannot be written: the server with documentation made here. Raises RuntimeError."""
+    source, alone = folder / "valve-7.2", folder / "alone"
+    source.mkdir()
+    alone.mkdir()
+    text = "".join(f"## valve.{word}(name)\n\nCall this to {word} a valve by its name.\n\n```python\nvalve.{word}('main')\n```\n\n" for word in WORDS)
+    (source / "api.md").write_text(f"# Valve API\n\n{text}", encoding="utf-8")
+    packed = alone / "docs.pyz"
+    done = run([sys.executable, str(server), "pack", str(source), "-o", str(packed)], RUN_SECONDS)
+    if done.returncode:
+        raise RuntimeError(f"{server} cannot pack: {done.stderr.strip()[-1500:]}")
+    alone.chmod(0o500)
+    return packed
+
+
+def drive_alone(driving: list[str], mode: str, protocol: str, packed: Path) -> list[str]:
+    """One client with the packed file and with nothing else: no home, and no network where it may be taken away."""
+    prefix = ["unshare", "-n"] if shutil.which("unshare") and not run(["unshare", "-n", "true"], RUN_SECONDS).returncode else []
+    env = {name: value for name, value in os.environ.items() if name.upper() not in ("HOME", "USERPROFILE", "HOMEPATH", "HOMEDRIVE")}
+    return drive([*prefix, *driving], mode, protocol, "both", packed, PACKED, cwd=packed.parent, env={**env, "NODE_NO_WARNINGS": "1"})
+
+
+def check(server: Path, root: Path, newest: bool, scratch: Path) -> tuple[int, int]:
     """Installs, drives and reports. Returns how many client-and-mode pairs passed and how many failed."""
     passed = failed = 0
+    packed = pack(server, scratch)
     with ThreadPoolExecutor(WORKERS) as pool:
         installing = {name: pool.submit(install, name, root, newest) for name in CLIENTS}
         for name, client in CLIENTS.items():
@@ -196,7 +232,10 @@ def check(server: Path, root: Path, newest: bool) -> tuple[int, int]:
                 continue
             version, driving = installed_version(name, folder), driver(name, folder)
             runs = [(mode, protocol, answers) for mode, protocol in client.modes.items() for answers in ("both", "text")]
-            driven = [pool.submit(drive, driving, *arguments, server) for arguments in runs]
+            driven = [pool.submit(drive, driving, *arguments, server, GOOD) for arguments in runs]
+            for mode, protocol in client.modes.items():
+                runs.append((mode, protocol, "both, from a packed file alone"))
+                driven.append(pool.submit(drive_alone, driving, mode, protocol, packed))
             for (mode, protocol, answers), future in zip(runs, driven):
                 found = future.result()
                 if found:
@@ -219,8 +258,8 @@ def main() -> int:
         return 2
     if not options.server.is_file():
         parser.error(f"{options.server} is not a file; python3 build_zipapp.py makes it")
-    with tempfile.TemporaryDirectory(prefix="doctrove-sdk-") as root:
-        passed, failed = check(options.server.resolve(), (options.cache or Path(root)).resolve(), options.newest)
+    with tempfile.TemporaryDirectory(prefix="doctrove-sdk-") as root, tempfile.TemporaryDirectory(prefix="doctrove-alone-") as scratch:
+        passed, failed = check(options.server.resolve(), (options.cache or Path(root)).resolve(), options.newest, Path(scratch).resolve())
     print(f"{passed} passed, {failed} failed")
     return 0 if passed and not failed else 1
 
