@@ -18401,7 +18401,8 @@ COMMANDS = {
     "compare": ("ID FROM TO [FOCUS…]", 3, 99, ("json", "max-chars"), "what changed between two versions"),
     "index": ("SOURCE…", 1, 99, ("json", "as", "crawl", "max-pages", "max-depth", "max-bytes", *PACKAGE_OPTIONS),
               "import folders, archives, files or URLs of documentation, or pypi:NAME, an installed package, into the library (--root DIR)"),
-    "pack": ("[SOURCE…]", 0, 99, ("output", "index", "as", "no-bundled", "keep-going", "compile-with", "list", "json"),
+    "pack": ("[SOURCE…]", 0, 99, ("output", "index", "as", "no-bundled", "keep-going", "compile-with", "list", "json",
+                             *PACKAGE_OPTIONS),
              "write a new file: this program with other documentation (SOURCE…, --index, the library --root)"),
     "repos": ("", 0, 0, ("json",), "list what documentation there is"),
     "refresh": ("[ID]", 0, 1, ("json",), "import again what has changed at its source"),
@@ -18602,7 +18603,8 @@ def run_pack(sources: Sequence[str], options: Mapping[str, list[str]], settings:
     import tempfile
     report: Record
     with tempfile.TemporaryDirectory() as folder:
-        missing = import_all(sources, label, folder, settings)
+        how = {**web_options(settings), "where": {name: options[name][-1] for name in PACKAGE_OPTIONS if name in options}}
+        missing = import_all(sources, label, folder, settings, how)
         if missing and "keep-going" not in options:
             raise DocError("not-found", "pack-missing", path=target, count=len(missing))
         report = as_config(lambda: pack(target, choose_packed(folder, options, settings),
@@ -18612,14 +18614,14 @@ def run_pack(sources: Sequence[str], options: Mapping[str, list[str]], settings:
     return NOTHING_FOUND if missing else FOUND
 
 
-def import_all(sources: Sequence[str], label: str, root: str, settings: Settings) -> list[Record]:
-    """Imports each source into the library `root`. Returns {source, reason} of those that cannot be."""
+def import_all(sources: Sequence[str], label: str, root: str, settings: Settings, how: Record) -> list[Record]:
+    """Imports each source into the library `root`. how: as for import_source. Returns {source, reason} of those that cannot be."""
     repo, _, version = label.rpartition("@") if "@" in label[1:] else (label, "", "")
     missing = []
     for source in sources:
         try:
             place = source if is_url(source) else os.path.expanduser(source)
-            import_source(place, repo, version, root, show_progress if sys.stderr.isatty() else do_nothing, web_options(settings))
+            import_source(place, repo, version, root, show_progress if sys.stderr.isatty() else do_nothing, how)
         except DocError as error:
             missing.append({"source": source, "reason": error.message(settings.lang)})
             log(f"{source}: {error.message(settings.lang)}")

@@ -111,6 +111,17 @@ class Pack(Packing):
         doctor = json.loads(command("doctor", "--json", path=self.target).stdout)
         self.assertEqual((doctor["problems"], doctor["program"]["byteCode"]), ([], "used"))
 
+    def test_an_installed_package_goes_in(self):
+        site = put(os.path.join(self.folder, "site-packages"), {
+            "pumps.py": '"""Pumps."""\n\n\ndef prime(level: int = 3) -> bool:\n    """Fill the pump."""\n',
+            "pumps-1.4.dist-info/METADATA": "Metadata-Version: 2.1\nName: pumps\nVersion: 1.4\n",
+            "pumps-1.4.dist-info/RECORD": "pumps.py,,\npumps-1.4.dist-info/METADATA,,\npumps-1.4.dist-info/RECORD,,\n"})
+        report = self.packed("pypi:pumps", "--site-packages", site, "--no-bundled")
+        self.assertEqual([(row["id"], row["version"]) for row in report["holds"]], [("pumps", "1.4")])
+        self.assertIn("prime(level: int = 3) -> bool", self.extract("pumps", "pumps.prime")["sections"][0]["body"])
+        with zipfile.ZipFile(self.target) as archive:
+            self.assertNotIn(self.folder.encode(), b"".join(archive.read(name) for name in archive.namelist() if name.startswith("data/")))
+
     def test_all_that_is_named_goes_in(self):
         root, other = os.path.join(self.folder, "library"), write_index(os.path.join(self.folder, "index"), index(entry("alpha", "2.0", "1.0")))
         command("--root", root, "index", self.gizmo, "--as", "pump@3")
