@@ -42,7 +42,7 @@ import time
 from _thread import allocate_lock
 from bisect import bisect_right
 from collections import Counter
-from itertools import accumulate, count, repeat
+from itertools import accumulate, chain, count, repeat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -905,19 +905,22 @@ class Column:
             starts = [start for start in starts if b"](" not in data[start - 200 if start > 200 else 0:start].rpartition(b" ")[2] or not self.is_target(start)]
         return Counter(map(bisect_right, repeat(self.nexts), starts))
 
-    def matches(self, term: Term) -> Iterator[re.Match[bytes]]:
+    def matches(self, term: Term) -> Iterable[re.Match[bytes]]:
         """The pattern's matches. What is rare is found sooner by bytes.find, unless its first letter is rare: that alone is what `re` looks for."""
         data, literal, match = self.data, term.literal, term.pattern.match
+        early: list[re.Match[bytes]] = []
         place = 0
         for _ in range(0 if literal[:1] in RARE_LETTERS else 1000):
             place = data.find(literal, place)
             if place < 0:
-                return
+                return early
             found = match(data, place)
-            place = found.end() if found else place + 1
             if found:
-                yield found
-        yield from term.pattern.finditer(data, place)
+                early.append(found)
+                place = found.end()
+            else:
+                place += 1
+        return chain(early, term.pattern.finditer(data, place))
 
     def is_whole(self, start: int, end: int, goes_on: Callable[[str], bool]) -> bool:
         """Whether the term goes on neither before nor after the match in characters beyond ASCII, which no pattern knows."""
@@ -1189,7 +1192,9 @@ class SectionRanker:
             data = column.data
             forms = re.findall(begin + rb"(?<!\w" + begin + rb")[a-z]*(?!\w)", data)
             places = [match.end() for match in re.finditer(end + rb"(?!\w)", data)]
-            forms += [re.findall(rb"\w*", data[max(place - len(word) - 2, 0):place])[-2] for place in places]
+            for size in range(len(word) - 1, len(word) + 2):
+                starts = [place - size for place in places if data[place - size:place] in wanted]
+                forms += [data[start:start + size] for start in starts if not re.match(rb"\w", data[start - 1:start])]
             for form in forms:
                 if form in wanted:
                     found[form] = found.get(form, 0) + 1
