@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     import http.client
     import http.server
     import socket
+    import subprocess
     import threading
     import urllib.request
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15802,6 +15803,20 @@ class FileLock:
         self.file.close()
 
 
+def lock_state(path: str) -> str:
+    """Whether the lock on an existing file is 'free' or 'held'; 'none' where there is no file, since asking would make one."""
+    if not os.path.isfile(path):
+        return "none"
+    try:
+        lock = FileLock(path)
+    except OSError:
+        return "none"  # this user cannot write there, so nothing that runs here holds it
+    try:
+        return "free" if lock.take() else "held"
+    finally:
+        lock.file.close()
+
+
 def encode_volume(volume: Record) -> Iterator[bytes]:
     """The volume as JSON, one section or document after the other: in one piece it would take several times the memory of what is in it."""
     before = "{"
@@ -17936,8 +17951,24 @@ def serve_index(root: str, host: str, port: int, settings: Settings) -> int:
 
 # ── doctor ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-def examine(catalog: Catalog, settings: Settings) -> Record:
-    """What is configured, what loads, and `problems`: what fails and why. Reads every volume of the local index; changes nothing."""
+MESSAGES.update({
+    "doctor-only": ("--only {id}: no source has this entry", "--only {id}：没有任何来源包含该条目"),
+    "doctor-test": ("self-test, {era}: {reason}", "自检（{era}）：{reason}"),
+    "doctor-library": ("the library's {repo} {version} is damaged", "库中的 {repo} {version} 已损坏"),
+    "doctor-held": ("the library's lock is held by another process", "库的锁被其他进程持有"),
+    "doctor-missing": ("{path}: '{name}' starts {missing}, which is not there", "{path}：'{name}' 启动的 {missing} 不存在"),
+    "doctor-config": ("{path} mentions doctrove and cannot be read: line {line}: {fault}", "{path} 提到 doctrove 但无法读取：第 {line} 行：{fault}"),
+})
+SELF_TEST_SECONDS = 30
+
+
+def program_path() -> str:
+    return os.path.abspath(getattr(globals().get("__loader__"), "archive", None) or __file__)
+
+
+def examine(catalog: Catalog, settings: Settings, arguments: Sequence[str], clients: list[Record]) -> Record:
+    """What is configured, what loads, what a server with these `arguments` answers, and `problems`: what fails and why. Reads every volume that is not
+    remote; changes nothing. `clients`: the configurations that name doctrove, as configured_clients has them."""
     archive = getattr(globals().get("__loader__"), "archive", None)
     report: Record = {
         "version": __version__,
@@ -17948,14 +17979,33 @@ def examine(catalog: Catalog, settings: Settings) -> Record:
     with open(report["program"]["path"], "rb") as file:
         content = file.read()
     report["program"].update(bytes=len(content), sha256=sha256_hex(content))
+    examine_sources(catalog, settings, report)
+    if settings.root:
+        report["library"] = examine_library(catalog, settings.root, report["problems"])
+    report["selfTest"] = [self_test(era, arguments) for era in SELF_TESTS]
+    report["clients"] = clients
+    lang = settings.lang
+    report["problems"] += [say(lang, "doctor-test", era=test["era"], reason=test["error"]) for test in report["selfTest"] if "error" in test]
+    for row in clients:
+        report["problems"] += [say(lang, "doctor-missing", path=row["path"], name=server["name"], missing=", ".join(server["missing"]))
+                               for server in row["servers"] if server["missing"]]
+        if "fault" in row:
+            report["problems"].append(say(lang, "doctor-config", path=row["path"], **row["fault"]))
+    return report
+
+
+def examine_sources(catalog: Catalog, settings: Settings, report: Record) -> None:
     for source, outcome in catalog.load():
         row = source.describe()
         report["sources"].append(row)
+        row["reachable"] = not isinstance(outcome, DocError)
         if isinstance(outcome, DocError):
             row["error"] = outcome.report(settings.lang)
             report["problems"].append(row["error"]["message"])
             continue
         row.update(entries=len(outcome.numbers), updatedAt=outcome.updated_at or "")
+        age = age_in_days(row["updatedAt"])
+        row.update({} if age is None else {"ageDays": age})
         if source.stale_reason:
             report["problems"].append(source.stale_reason.message(settings.lang))
         if isinstance(source, LocalSource):
@@ -17965,8 +18015,93 @@ def examine(catalog: Catalog, settings: Settings) -> Record:
         unknown = [id for id in settings.only if id.casefold() not in {known.casefold() for known in outcome.numbers}]
         row["onlyWithoutEntry"] = unknown
     missing = set.intersection(*(set(row.pop("onlyWithoutEntry", settings.only)) for row in report["sources"])) if report["sources"] else set()
-    report["problems"] += [f"--only {id}: no source has this entry" for id in sorted(missing)]
-    return report
+    report["problems"] += [say(settings.lang, "doctor-only", id=id) for id in sorted(missing)]
+
+
+def age_in_days(text: str) -> float | None:
+    """How long ago a time in ISO format was; None where it is none."""
+    import calendar
+    try:
+        return round(max(0.0, time.time() - calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S"))) / 86400, 1)
+    except ValueError:
+        return None
+
+
+def examine_library(catalog: Catalog, root: str, problems: list[str]) -> Record:
+    """Entries, versions, documents against their sources, and the lock: free, held, or none where nothing was ever written."""
+    row: Record = {"root": os.path.abspath(os.path.expanduser(root)), "lock": lock_state(os.path.join(os.path.expanduser(root), ".lock")),
+                   "entries": 0, "versions": 0, "sections": 0, "damaged": 0, "documents": dict.fromkeys(("match", "changed", "missing", "notAtHand"), 0)}
+    if row["lock"] == "held":
+        problems.append(say(catalog.lang, "doctor-held"))
+    try:
+        library, versions = library_versions(root, None)
+        own = LibrarySource(library.root)
+        row.update(entries=len({entry["id"] for entry, _ in versions}), versions=len(versions))
+        for entry, version in versions:
+            for checked in verify_own(catalog, library, own, entry["id"], version, do_nothing):
+                row["sections"] += checked["sections"]
+                row["documents"] = {state: number + checked["source"][state] for state, number in row["documents"].items()}
+                if not checked["verified"]:
+                    row["damaged"] += 1
+                    problems.append(say(catalog.lang, "doctor-library", repo=entry["id"], version=version))
+    except DocError as error:
+        row["error"] = error.report(catalog.lang)
+        problems += [row["error"]["message"]] if row["error"]["message"] not in problems else []
+    return row
+
+
+# Era -> the requests of the self-test: how a client of that era begins, lists the tools and calls one.
+SELF_TESTS: dict[str, list[tuple[str, Record]]] = {
+    "handshake": [("initialize", {"protocolVersion": HANDSHAKE_VERSIONS[0], "capabilities": {}, "clientInfo": {"name": "doctor", "version": __version__}}),
+                  ("tools/list", {}), ("tools/call", {"name": "catalog_lookup", "arguments": {"query": "install"}})],
+    "stateless": [("server/discover", {}), ("tools/list", {}), ("tools/call", {"name": "catalog_lookup", "arguments": {"query": "install"}})]}
+
+
+def self_test(era: str, arguments: Sequence[str]) -> Record:
+    """Starts a server as a client would and talks to it: {era, protocol, tools, milliseconds: {method: since the last step}}, or what was wrong as `error`."""
+    import subprocess
+    import threading
+    row: Record = {"era": era, "protocol": (HANDSHAKE_VERSIONS if era == "handshake" else STATELESS_VERSIONS)[0], "milliseconds": {}}
+    start = time.perf_counter()
+    try:
+        child = subprocess.Popen([sys.executable, "-I", "-S", program_path(), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE)
+    except OSError as error:
+        return {**row, "error": error.strerror or str(error)}
+    limit = threading.Timer(SELF_TEST_SECONDS, child.kill)
+    limit.start()
+    try:
+        for number, (method, params) in enumerate(SELF_TESTS[era]):
+            result = ask_child(child, number, method, params, era)
+            row["milliseconds"][method] = round((time.perf_counter() - start) * 1000, 1)
+            start = time.perf_counter()
+            if method == "tools/list":
+                row["tools"] = len(result["tools"])
+        child.communicate()
+        if child.returncode:
+            row["error"] = f"exit {child.returncode}"
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        child.kill()
+        row["error"] = shorten(child.communicate()[1].decode("utf-8", "replace"), 300) or str(error) or type(error).__name__
+    finally:
+        limit.cancel()
+    return row
+
+
+def ask_child(child: subprocess.Popen[bytes], number: int, method: str, params: Record, era: str) -> Record:
+    """The result of one request. Raises ValueError for an error or no answer, OSError where the server has gone."""
+    meta = {"_meta": {PROTOCOL_VERSION: STATELESS_VERSIONS[0], CLIENT_CAPABILITIES: {}}} if era == "stateless" else {}
+    messages: list[Record] = [{"jsonrpc": "2.0", "id": number, "method": method, "params": {**params, **meta}}]
+    if era == "handshake" and number == 1:
+        messages.insert(0, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+    assert child.stdin is not None and child.stdout is not None
+    child.stdin.write(b"".join(map(encode_message, messages)))
+    child.stdin.flush()
+    answer = json.loads(child.stdout.readline() or b"null")
+    if not isinstance(answer, dict) or "result" not in answer:
+        raise ValueError(shorten(json.dumps(answer["error"] if answer else f"no answer to {method}"), 200))
+    result: Record = answer["result"]
+    return result
 
 
 def render_report(report: Record, lang: str) -> str:
@@ -17984,7 +18119,23 @@ def render_report(report: Record, lang: str) -> str:
         state += [f"{row['versions']} versions, {row['sections']} sections read and verified"] if "versions" in row else (
             ["volumes not read"] if "entries" in row else [])
         state += [f"updated {row['updatedAt']}"] if row.get("updatedAt") else []
+        state += [f"{row['ageDays']:g} days ago"] if "ageDays" in row else []
         lines.append(f"- {render_source(row, lang)}: {', '.join(state)}")
+    if "library" in report:
+        row = report["library"]
+        documents = ", ".join(f"{number} {state}" for state, number in row["documents"].items() if number)
+        counts = ", ".join(f"{row[name]} {name}" for name in ("entries", "versions", "sections", "damaged"))
+        lines += ["", "## Library", "", f"- {row['root']}: {counts}; documents against their sources: {documents or 'none'}; lock {row['lock']}"]
+    lines += ["", "## Self-test", ""]
+    for row in report["selfTest"]:
+        state = [f"FAILS: {row['error']}"] if "error" in row else [f"{row['tools']} tools"]
+        lines.append(f"- {row['era']} {row['protocol']}: {', '.join([*state, *(f'{method} {ms:g} ms' for method, ms in row['milliseconds'].items())])}")
+    lines += ["", "## Clients", ""]
+    for row in report["clients"]:
+        servers = [f"{server['name']} (" + (f"MISSING {', '.join(server['missing'])})" if server["missing"] else "its files are there)")
+                   for server in row["servers"]]
+        lines.append(f"- {row['client']}, {row['scope']}, {row['path']}: {', '.join(servers) or 'cannot be read'}")
+    lines += [] if report["clients"] else ["none is configured (doctrove setup)"]
     lines += ["", "## Problems", "", *([f"- {problem}" for problem in report["problems"]] or ["none"])]
     return "\n".join(lines)
 
@@ -18540,10 +18691,6 @@ def this_machine() -> Machine:
     return Machine(sys.platform, os.environ, os.getcwd())
 
 
-def program_path() -> str:
-    return os.path.abspath(getattr(globals().get("__loader__"), "archive", None) or __file__)
-
-
 def is_doctrove(text: str) -> bool:
     """Whether an argument of a server names this program, or another copy of it."""
     return text == program_path() or re.search(r"(?:^|[/\\])doctrove[^/\\]*\.pyz?$", text) is not None
@@ -18956,7 +19103,7 @@ def scan_toml(text: str) -> list[TomlStatement]:
 
 def render_toml(value: Any) -> str:
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{json.dumps(key, ensure_ascii=False)} = {render_toml(part)}" for key, part in value.items()) + " }"
+        return "{ " + ", ".join(f"{key} = {render_toml(part)}" for key, part in value.items()) + " }"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -19634,7 +19781,8 @@ def run_setup(operands: Sequence[str], options: Mapping[str, list[str]], setting
         if "write" in last:
             return show_done(write_entry(client, path, name, entry), settings)
         show_snippet(client, scope, path, name, entry, settings)
-        show(say(lang, "setup-hint", command=f"{program_name()} setup {client.name}{f' --scope {scope}' if 'scope' in last else ''} … --write"))
+        words = ["setup", client.name, *(part for option in ("scope", "name") if option in last for part in (f"--{option}", last[option])), *given, "--write"]
+        show(say(lang, "setup-hint", command=f"{program_name()} {' '.join(map(quote_word, words))}"))
         return FOUND
     except ConfigFault as fault:
         if "remove" not in last:
@@ -19655,7 +19803,7 @@ def show_done(done: Sequence[tuple[str, str]], settings: Settings) -> int:
     return NOTHING_FOUND if done[0][0] == "setup-absent" else FOUND
 
 
-def configured_clients() -> list[Record]:
+def configured_clients(lang: str) -> list[Record]:
     """Which configurations on this machine name doctrove: client, scope, path, and per server its name, the files that it starts and which of them
     are missing; `fault` where one that mentions doctrove cannot be read."""
     machine, rows, seen = this_machine(), [], set()
@@ -19673,7 +19821,7 @@ def configured_clients() -> list[Record]:
                 row["servers"] = named_servers(SYNTAXES[client.syntax](file.text, client).names())
             except ConfigFault as fault:
                 line = 1 - fault.at if fault.at <= 0 else file.line(fault.at)
-                row["fault"] = {"line": line, "key": fault.key, "values": fault.values}
+                row["fault"] = {"line": line, "fault": say(lang, fault.key, **fault.values)}
             except DocError:
                 continue  # it is not for us to read
             if row["servers"] or "fault" in row:
@@ -19996,8 +20144,9 @@ def run_serve_index(given: Sequence[str], options: Mapping[str, list[str]], sett
     return serve_index(directory, host, int(port), settings)
 
 
-def run_doctor(catalog: Catalog, settings: Settings, as_json: bool) -> int:
-    report = examine(catalog, settings)
+def run_doctor(catalog: Catalog, settings: Settings, options: Mapping[str, list[str]]) -> int:
+    report = examine(catalog, settings, server_options(options, settings), configured_clients(settings.lang))
+    as_json = "json" in options
     show(json.dumps(report, ensure_ascii=False, indent=2) if as_json else paint(render_report(report, settings.lang)))
     return NOTHING_FOUND if report["problems"] else FOUND
 
@@ -20018,7 +20167,7 @@ def run_command(command: str, operands: Sequence[str], options: Mapping[str, lis
         return run_index(operands, (options.get("as") or [""])[-1], settings, "json" in options, options)
     catalog: Catalog = as_config(lambda: Catalog(settings))
     if command == "doctor":
-        return run_doctor(catalog, settings, "json" in options)
+        return run_doctor(catalog, settings, options)
     if settings.localIndex:
         as_config(catalog.local.index)
     code = run_tool(command, operands, options, catalog, settings)
