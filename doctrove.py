@@ -17962,6 +17962,11 @@ MESSAGES.update({
 SELF_TEST_SECONDS = 30
 
 
+def program_name() -> str:
+    archive = getattr(globals().get("__loader__"), "archive", None)
+    return f"python3 {os.path.basename(archive or __file__)}"
+
+
 def program_path() -> str:
     return os.path.abspath(getattr(globals().get("__loader__"), "archive", None) or __file__)
 
@@ -18738,9 +18743,9 @@ class Style:
 
 
 def apply_edits(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
-    """`text` with each (start, end, new text) done."""
+    """`text` with each (start, end, new text) done; those of one place in their order."""
     parts, at = [], 0
-    for start, end, new in sorted(edits):
+    for start, end, new in sorted(edits, key=lambda edit: edit[:2]):
         parts += [text[at:start], new]
         at = end
     return "".join(parts) + text[at:]
@@ -19211,6 +19216,8 @@ def scan_yaml_flow(text: str, at: int, line_end: int) -> tuple[int, str]:
             if quote is None:
                 raise ConfigFault(at, "config-open", what=found[0])
             at, fresh, blank = quote.end(), False, False
+            if not re.compile(r"[ \t]*(?:[\r\n#:,\]}]|$)").match(text, at):
+                raise ConfigFault(at, "config-expected", wanted="EOL")
             continue
         if kind == "open" and (fresh or depth):
             depth.append(at)
@@ -19442,7 +19449,7 @@ class YamlText:
 
     def take(self, name: str, keep: bool) -> str | None:
         child = next(child for child in self.children if self.name_of(child) == self.prefix + name)
-        edits = [(*self.span(child), "")]
+        edits: list[tuple[int, int, str]] = [(*self.span(child), "")]
         if len(self.children) == 1 and self.holder is not None:
             if keep:
                 empty = " []" if self.is_list else " {}"
@@ -19450,7 +19457,7 @@ class YamlText:
                 edits.append((end, end, empty))
             else:
                 edits.append((self.holder.start, self.holder.end, ""))
-        left = apply_edits(self.text, sorted(edits))
+        left = apply_edits(self.text, edits)
         if not keep and left.strip() in ("", self.head.strip()):
             return None
         return left + (f"[]{self.style.eol}" if not self.key and len(self.children) == 1 else "")
@@ -19586,8 +19593,9 @@ def write_entry(client: Client, path: str, name: str, entry: Record) -> list[tup
         if old is not None and not any(map(is_doctrove, texts_in(old))):
             raise ConfigFault(file.text.find(name), "setup-foreign", name=name)
         new = config.put(name, entry)
-        if put_entry(client, new, name, entry) != new:
-            raise ConfigFault(0, "config-form", part=name)  # what was written does not read as what was meant
+        again = SYNTAXES[client.syntax](new, client)
+        if again.put(name, entry) != new or {**again.names(), name: ""} != {**config.names(), name: ""}:
+            raise ConfigFault(0, "config-form", part=name)  # what would be written does not read as what is meant
     except ConfigFault as fault:
         fault.at = -file.line(fault.at) + 1
         raise
@@ -19934,11 +19942,6 @@ def help_text() -> str:
 
 def default_text(setting: Setting) -> str:
     return f"; default {setting.default}" if setting.default not in ((), None, False) else ""
-
-
-def program_name() -> str:
-    archive = getattr(globals().get("__loader__"), "archive", None)
-    return f"python3 {os.path.basename(archive or __file__)}"
 
 
 def parse_command_line(arguments: Sequence[str]) -> tuple[str, list[str], dict[str, list[str]]]:

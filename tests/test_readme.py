@@ -110,6 +110,19 @@ class Tables(unittest.TestCase):
                     self.assertTrue(mentions(row, f"--{option}"), f"--{option} is not in README's row of {name}")
                     self.assertTrue(mentions(self.help, f"--{option}"), f"--{option} is not in --help")
 
+    def test_clients(self):
+        rows = [line for line in self.readme.splitlines() if "doctrove.pyz setup " in line and line.startswith("|")]
+        self.assertEqual([re.search(r"setup (\S+) --(?:write|bundle)", row)[1] for row in rows], [client.name for client in doctrove.CLIENTS])
+        for row, client in zip(rows, doctrove.CLIENTS):
+            self.assertEqual(row.split("|")[1].strip(), client.title.partition(" (")[0])
+
+    def test_the_versions_of_clients_are_those_that_are_tried(self):
+        with open(os.path.join(ROOT, "tests", "clients.sh"), encoding="utf-8") as file:
+            pins = dict(re.findall(r"\[(\w+)\]=\S*?@(\d[^\s)]+)", file.read()))
+        tried = dict(re.findall(r"(?m)^\| .*setup (\S+) --.*\| (\d\S+) \|$", self.readme))
+        self.assertEqual(tried, {name: pin for name, pin in pins.items() if name in tried and "-07-" not in pin})
+        self.assertGreaterEqual(len(tried), 11)
+
     def test_tools_and_their_parameters(self):
         for tool in self.tools:
             row = next((line for line in self.readme.splitlines() if line.startswith(f"| `{tool['name']}`")), "")
