@@ -228,8 +228,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "doctrove {version}：提供库文档的 MCP 服务器，通过标准输入输出使用 JSON-RPC。\n{holds}\n{ask}"),
     "banner-holds": ("It holds {entries} entries: {names}.", "包含 {entries} 个条目：{names}。"),
     "banner-ask": (
-        "Ask it here: {program} extract {example}. Set up a client: see README. End with Ctrl-D.",
-        "在命令行提问：{program} extract {example}。客户端配置见 README。按 Ctrl-D 结束。"),
+        "Ask it here: {program} extract {example}. Set up a client: {program} setup. End with Ctrl-D.",
+        "在命令行提问：{program} extract {example}。客户端配置：{program} setup。按 Ctrl-D 结束。"),
     "internal": (
         "Internal error ({reason}). This is a fault of doctrove; run with --debug for the details.",
         "内部错误（{reason}）。这是 doctrove 的缺陷；用 --debug 查看详情。"),

@@ -11,6 +11,7 @@
 #   CLIENTS_DIR   where they are installed and kept                    (default: a new folder, removed at the end)
 # Exit status: 0 when all passed, 1 otherwise. Logs of what failed are printed.
 set -uo pipefail
+PYZ=${1:+$(realpath "$1")}
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 ROOT=$PWD
 ALL='claude codex opencode gemini qwen copilot cline cn kilo mcporter inspector dsh'
@@ -21,12 +22,10 @@ KIT=${CLIENTS_DIR:-$WORK/kit}
 mkdir -p "$KIT"
 trap 'rm -rf "$WORK"' EXIT
 PY=$(python3 -c 'import sys; print(sys.executable)')
-PYZ=${1:-}
 if [ -z "$PYZ" ]; then
     PYZ=$WORK/doctrove.pyz
     "$PY" build_zipapp.py -o "$PYZ" >/dev/null || exit 1
 fi
-PYZ=$(realpath "$PYZ")
 HELP=$ROOT/tests/clients_kit.py
 PORT=18998
 MODEL=http://127.0.0.1:$PORT
