@@ -47,7 +47,8 @@ LATER = {
         "sections"),
     "doctrove_web": ("web",),
     "doctrove_library": ("library", "library tools"),
-    "doctrove_more": ("static host", "doctor", "pack", "commands")}
+    "doctrove_more": ("static host", "doctor", "pack", "commands"),
+    "doctrove_setup": ("setup",)}
 LATER_STUB = """\
 def {name}(*given, **named):
     exec(__loader__.get_code("{module}"), globals())

@@ -64,7 +64,8 @@ def clean_env(**extra: str) -> dict[str, str]:
     mine = {name: value for name, value in os.environ.items()
             if not name.upper().startswith(("DOCTROVE_", "PYTHON", "LC_", "LANG")) and not name.lower().endswith("_proxy")
             and name not in ("NO_COLOR", "SOURCE_DATE_EPOCH")}
-    return {**mine, **extra}
+    home = os.path.join(scratch(), "home")  # whose configurations of clients doctor would read
+    return {**mine, "HOME": home, "USERPROFILE": home, **extra}
 
 
 def command(*arguments: str, flags: tuple[str, ...] = FLAGS, path: str | None = None, env: dict[str, str] | None = None,

@@ -110,6 +110,19 @@ class Tables(unittest.TestCase):
                     self.assertTrue(mentions(row, f"--{option}"), f"--{option} is not in README's row of {name}")
                     self.assertTrue(mentions(self.help, f"--{option}"), f"--{option} is not in --help")
 
+    def test_clients(self):
+        rows = [line for line in self.readme.splitlines() if "doctrove.pyz setup " in line and line.startswith("|")]
+        self.assertEqual([re.search(r"setup (\S+) --(?:write|bundle)", row)[1] for row in rows], [client.name for client in doctrove.CLIENTS])
+        for row, client in zip(rows, doctrove.CLIENTS):
+            self.assertEqual(row.split("|")[1].strip(), client.title.partition(" (")[0])
+
+    def test_the_versions_of_clients_are_those_that_are_tried(self):
+        with open(os.path.join(ROOT, "tests", "clients.sh"), encoding="utf-8") as file:
+            pins = dict(re.findall(r"\[(\w+)\]=\S*?@(\d[^\s)]+)", file.read()))
+        tried = dict(re.findall(r"(?m)^\| .*setup (\S+) --.*\| (\d\S+) \|$", self.readme))
+        self.assertEqual(tried, {name: pin for name, pin in pins.items() if name in tried and "-07-" not in pin})
+        self.assertGreaterEqual(len(tried), 11)
+
     def test_tools_and_their_parameters(self):
         for tool in self.tools:
             row = next((line for line in self.readme.splitlines() if line.startswith(f"| `{tool['name']}`")), "")
@@ -146,7 +159,7 @@ class Tables(unittest.TestCase):
         done = subprocess.run([sys.executable, os.path.join(ROOT, "build_zipapp.py"), "--help"], stdin=subprocess.DEVNULL, capture_output=True, env=clean_env(),
                               timeout=60)
         known |= set(re.findall(r"--([a-z-]+)", done.stdout.decode("utf-8")))
-        known |= {"scope", "flag"}  # `claude mcp add --scope`, and an example of an identifier
+        known |= {"flag", "profile", "dump-config"}  # an example of an identifier, and options of dsh
         self.assertEqual(sorted(set(re.findall(r"(?<![\w-])--([a-z][a-z-]*)", self.readme)) - known), [])
 
     def test_options_of_the_build(self):
