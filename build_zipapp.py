@@ -46,7 +46,7 @@ LATER = {
         "importers", "html", "markdown", "restructuredtext", "asciidoc", "man pages", "json documents", "collections", "python packages",
         "sections"),
     "doctrove_web": ("web",),
-    "doctrove_library": ("library", "library tools"),
+    "doctrove_library": ("projects", "library", "packages", "library tools"),
     "doctrove_more": ("static host", "doctor", "pack", "commands"),
     "doctrove_setup": ("setup",)}
 LATER_STUB = """\

@@ -8,6 +8,7 @@ The module reads from top to bottom as the data flows, and each room uses only t
     config      command line > environment > config file > default, from one table
     cache       least recently used items with a time to live; the pause after a failed fetch
     releases    parse, compare and select versions
+    projects    what a project pins: lock files and manifests, and which version of an entry that means
     scoring     words, catalog tiers, section ranking
     index       the format doctrove-index@1: validation, Index / Entry / Volume / Section
     sources     where bytes come from: bundled, folder, file, zip
@@ -20,6 +21,7 @@ The module reads from top to bottom as the data flows, and each room uses only t
     sections    documents -> sections; a collection imported into a volume
     web         documentation from URLs: one page, an archive, or a site that is crawled
     library     the writable folder of imported volumes (--root)
+    packages    the installed copies of what a project pins, imported
     tools       one registry of names, schemas and functions, for MCP and for the command line alike
     library tools  those that --root adds: import, read section by section, verify, compare
     protocol    JSON-RPC and the MCP session, handshake era and stateless era
@@ -341,6 +343,7 @@ SETTINGS = (
     Setting("localIndex", "path", "local-index", "PATH", "DOCTROVE_LOCAL_INDEX", None,
             "local index: a folder, an index.json, a .zip or a .pyz (default: bundled)", "a path"),
     Setting("root", "path", "root", "DIR", "DOCTROVE_ROOT", None, "library folder: what `index` imports goes there and is offered beside the rest", "a path"),
+    Setting("project", "path", "project", "DIR", "DOCTROVE_PROJECT", None, "project whose lock files and manifests say which versions are asked for", "a path"),
     Setting("allow", "paths", "allow", "DIR", "DOCTROVE_ALLOW", (), "folder that index_local may read from; may be repeated (default: the working directory)",
             "a path"),
     Setting("allowPrivate", "flag", "allow-private", "", "DOCTROVE_ALLOW_PRIVATE", False, "import from URLs at private and loopback addresses too",
@@ -368,6 +371,7 @@ class Settings:
     indexUrl: tuple[str, ...]
     localIndex: str | None
     root: str | None
+    project: str | None
     allow: tuple[str, ...]
     allowPrivate: bool
     only: tuple[str, ...]
@@ -682,12 +686,13 @@ def parse_range(text: str) -> list[list[Callable[[Version], bool]]] | None:
 
 
 class Release:
-    """A selected version: `kind` is latest | exact | prefix | range | pinned; `note` says in words why, as a message (key, values)."""
+    """A selected version: `kind` is latest | exact | prefix | range | pinned | nearest; `note` says in words why, as a message (key, values)."""
 
     __slots__ = ("kind", "note", "version")
 
     def __init__(self, version: str, kind: str, note: str, wanted: str = "") -> None:
-        self.version, self.kind, self.note = version, kind, (note, {"wanted": wanted[:60]})
+        self.version, self.kind = version, kind
+        self.note: tuple[str, Record] = (note, {"wanted": wanted[:60]})
 
 
 def select_exact(versions: Sequence[str], wanted: str) -> str | None:
@@ -737,6 +742,1244 @@ def select_release(versions: Sequence[str], wanted: str | None, name: str = "") 
     version = newest(fitting)
     stable = any(each.text == version and each.stable for each in parsed_versions)
     return Release(version, kind, f"note-{kind}" if stable else f"note-{kind}-pre", asked)
+
+
+# ── projects ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+MESSAGES.update({
+    "project-missing": ("the project {path} is no folder that can be read", "项目 {path} 不是可读取的文件夹"),
+    "project-fault": ("{file}, line {line}: {fault}", "{file} 第 {line} 行：{fault}"),
+    "project-unreadable": ("{file}: {reason}", "{file}：{reason}"),
+    "project-object": ("must be an object or table", "必须是对象或表"),
+    "project-syntax": ("cannot be read from here: {text}", "无法从此处读取：{text}"),
+    "project-large": ("larger than {limit} MiB", "超过 {limit} MiB"),
+    "project-many": ("more than {limit} files or pins: the rest is left out", "文件或固定项超过 {limit}：其余未读取"),
+    "project-irregular": ("no regular file", "不是普通文件"),
+    "project-outside": ("leads out of the project", "指向项目之外"),
+    "note-pinned": ("the version that the project pins: {file}", "项目固定的版本：{file}"),
+    "note-pinned-range": ("newest version that fits {wanted}, which the project asks for: {file}", "符合项目要求 {wanted} 的最新版本：{file}"),
+    "note-nearest": (
+        "the project pins {wanted} ({file}), which is not documented here; this is {version}, the nearest one that should be compatible",
+        "项目固定的是 {wanted}（{file}），此处没有其文档；这是 {version}，最接近且应兼容的版本"),
+    "note-unversioned": (
+        "the project pins {wanted} ({file}); the documentation here names no version", "项目固定的是 {wanted}（{file}）；此处的文档未注明版本"),
+    "note-also": ("{note}; elsewhere in the project: {others}", "{note}；项目中另有：{others}"),
+    "note-unread": ("{note}; what the project pins is not known in full: {fault}", "{note}；项目的固定版本未能完整读取：{fault}"),
+    "unknown-pinned": (
+        "The project pins {name} {wanted} ({file}), and no compatible version is documented here. Available: {candidates}. Ask for one by its number.",
+        "项目固定 {name} {wanted}（{file}），此处没有兼容版本的文档。可用：{candidates}。请按版本号指定其中之一。"),
+})
+
+ECOSYSTEMS = ("pypi", "npm", "crate", "go")
+MAX_PROJECT_BYTES = 64 * 1024 * 1024  # of one file; of the others than lock files
+MAX_MANIFEST_BYTES = 4 * 1024 * 1024
+MAX_PROJECT_FILES = 1000
+MAX_PINS = 50000
+MAX_NESTING = 64
+WATCHED_FILES = 8  # of the files read, those whose time is looked at with every call
+
+
+class Pin:
+    """A package that a project pins.
+
+    ecosystem: pypi | npm | crate | go. name: as its registry has it. version: the exact one where `exact`, else a range, '' for any. direct: whether the
+    project itself asks for it. file: what says so, relative to the project. groups: the groups of a direct one, such as 'dev'; none for what always is
+    needed. depth: how many packages it lies inside of, where each package may have its own copy. asked: of package.json, name and range as they stand there.
+    """
+
+    __slots__ = ("asked", "depth", "direct", "ecosystem", "exact", "file", "groups", "name", "version")
+
+    def __init__(self, ecosystem: str, name: str, version: str, exact: bool, direct: bool, file: str, groups: Iterable[str] = (), depth: int = 0) -> None:
+        self.ecosystem, self.name, self.version, self.exact, self.direct, self.file = ecosystem, name, version, exact, direct, file
+        self.groups, self.depth, self.asked = tuple(dict.fromkeys(filter(None, groups))), depth, ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return package_key(self.ecosystem, self.name)
+
+    def order(self) -> tuple[object, ...]:
+        """Direct ones first; of several versions of one package the one that the project's own code most likely gets."""
+        return not self.direct, self.ecosystem, self.key, bool(self.groups), not self.exact, self.depth
+
+    def __repr__(self) -> str:
+        return f"Pin({self.ecosystem}:{self.name} {self.version!r}{'' if self.direct else ' transitive'} {self.file} {self.groups})"
+
+
+def package_key(ecosystem: str, name: str) -> tuple[str, str]:
+    """What names of one package have in common: PEP 503 for pypi; hyphen and underscore are one for crates; case does not count."""
+    lower = name.strip().lower()
+    return ecosystem, re.sub("[-_.]+", "-", lower) if ecosystem == "pypi" else lower.replace("_", "-") if ecosystem == "crate" else lower
+
+
+def project_fault(file: str, line: int, key: str, **values: object) -> DocError:
+    return DocError("validation", "project-fault", file=file, line=line, fault=(key, values))
+
+
+def table_of(value: Any) -> Record:
+    return value if isinstance(value, dict) else {}
+
+
+def tables_of(value: Any) -> list[Record]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def texts_of(value: Any) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def as_text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+# TOML as lock files and manifests use it. Dates stay texts; what is defined twice is not refused. tomllib is not there before Python 3.11, and takes
+# more than linear time on keys of many parts.
+
+TOML_BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+TOML_BARE = re.compile(r"[A-Za-z0-9_-]+")
+TOML_STRINGS = (  # how it begins, the whole of it
+    ('"""', re.compile(r'"""(?:\r?\n)?((?:[^"\\]|\\[\s\S]|"(?!""))*"{0,2})"""')),
+    ("'''", re.compile(r"'''(?:\r?\n)?((?:[^']|'(?!''))*'{0,2})'''")),
+    ('"', re.compile(r'"((?:[^"\\\n]|\\.)*)"')),
+    ("'", re.compile(r"'([^'\n]*)'")))
+TOML_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[ \t]*\r?\n\s*|.)")
+TOML_ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "\x1b"}
+TOML_SCALAR = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ][0-9:.]+(?:[Zz]|[+-][0-9]{2}:[0-9]{2})?)?|[A-Za-z0-9_.:+-]+")
+
+
+def toml_error(text: str, at: int, file: str) -> DocError:
+    return project_fault(file, text.count("\n", 0, at) + 1, "project-syntax", text=shorten(text[at:at + 60].partition("\n")[0] or "…", 60))
+
+
+def toml_unescape(match: re.Match[str]) -> str:
+    sign = match.group(1)
+    if sign[0] in "uU" and len(sign) > 1:
+        return chr(int(sign[1:], 16))
+    return "" if "\n" in sign else TOML_ESCAPES.get(sign, sign)
+
+
+def toml_string(text: str, at: int, file: str) -> tuple[str, int]:
+    for start, pattern in TOML_STRINGS:
+        if text.startswith(start, at):
+            match = pattern.match(text, at)
+            if match is None:
+                break
+            try:
+                return match.group(1) if start[0] == "'" else TOML_ESCAPE.sub(toml_unescape, match.group(1)), match.end()
+            except (ValueError, OverflowError):
+                break
+    raise toml_error(text, at, file)
+
+
+def toml_key(text: str, at: int, file: str) -> tuple[list[str], int]:
+    """A dotted key from `at`: (its parts, the place after it)."""
+    parts: list[str] = []
+    while len(parts) < MAX_NESTING:
+        match = TOML_BARE.match(text, at)
+        part, at = (match.group(), match.end()) if match else toml_string(text, at, file)
+        parts.append(part)
+        after = at + len(text[at:at + 80]) - len(text[at:at + 80].lstrip(" \t"))
+        if text[after:after + 1] != ".":
+            return parts, after
+        at = after + 1
+        at += len(text[at:at + 80]) - len(text[at:at + 80].lstrip(" \t"))
+    raise toml_error(text, at, file)
+
+
+def skip_blank(text: str, at: int) -> int:
+    match = TOML_BLANK.match(text, at)
+    return match.end() if match else at
+
+
+def toml_value(text: str, at: int, file: str, depth: int = 0) -> tuple[Any, int]:
+    sign = text[at:at + 1]
+    if sign in ('"', "'") and sign:
+        return toml_string(text, at, file)
+    if sign in ("[", "{") and sign and depth < MAX_NESTING:
+        return (toml_array if sign == "[" else toml_inline)(text, at + 1, file, depth + 1)
+    match = TOML_SCALAR.match(text, at)
+    if match is None:
+        raise toml_error(text, at, file)
+    return toml_scalar(match.group()), match.end()
+
+
+def toml_scalar(word: str) -> Any:
+    if word in ("true", "false"):
+        return word == "true"
+    plain = word.replace("_", "")
+    for kind in (lambda: int(plain, 0 if plain[:2] in ("0x", "0o", "0b") else 10), lambda: float(plain)):
+        try:
+            if len(plain) < 1000:  # longer ones take more than linear time
+                return kind()
+        except ValueError:
+            continue
+    return word
+
+
+def toml_array(text: str, at: int, file: str, depth: int) -> tuple[list[Any], int]:
+    values: list[Any] = []
+    at = skip_blank(text, at)
+    while text[at:at + 1] != "]":
+        value, at = toml_value(text, at, file, depth)
+        values.append(value)
+        at = skip_blank(text, at)
+        if text[at:at + 1] == ",":
+            at = skip_blank(text, at + 1)
+        elif text[at:at + 1] != "]":
+            raise toml_error(text, at, file)
+    return values, at + 1
+
+
+def toml_inline(text: str, at: int, file: str, depth: int) -> tuple[Record, int]:
+    table: Record = {}
+    at = skip_blank(text, at)
+    while text[at:at + 1] != "}":
+        at = toml_pair(table, text, at, file, depth)
+        at = skip_blank(text, at)
+        if text[at:at + 1] == ",":
+            at = skip_blank(text, at + 1)
+        elif text[at:at + 1] != "}":
+            raise toml_error(text, at, file)
+    return table, at + 1
+
+
+def toml_pair(table: Record, text: str, at: int, file: str, depth: int) -> int:
+    """Reads `key = value` into `table`; returns the place after it."""
+    parts, after = toml_key(text, at, file)
+    if text[after:after + 1] != "=":
+        raise toml_error(text, at, file)
+    after += 1
+    after += len(text[after:after + 80]) - len(text[after:after + 80].lstrip(" \t"))
+    value, end = toml_value(text, after, file, depth)
+    target = toml_descend(table, parts[:-1])
+    if target is None:
+        raise toml_error(text, at, file)
+    target[parts[-1]] = value
+    return end
+
+
+def toml_descend(table: Record, parts: Sequence[str]) -> Record | None:
+    """The table below `table` by its path, made where it is missing; of an array of tables its last. None where something else stands there."""
+    for part in parts:
+        below = table.setdefault(part, {})
+        below = below[-1] if isinstance(below, list) and below else below
+        if not isinstance(below, dict):
+            return None
+        table = below
+    return table
+
+
+def parse_toml(text: str, file: str) -> Record:
+    """The object that a TOML document is, dates as texts. Raises DocError naming file and line."""
+    root: Record = {}
+    table, at = root, skip_blank(text, 0)
+    while at < len(text):
+        start = at
+        if text[at] == "[":
+            size = 2 if text.startswith("[[", at) else 1
+            at += size
+            at += len(text[at:at + 80]) - len(text[at:at + 80].lstrip(" \t"))
+            parts, at = toml_key(text, at, file)
+            if text[at:at + size] != "]" * size:
+                raise toml_error(text, start, file)
+            at += size
+            above = toml_descend(root, parts if size == 1 else parts[:-1])
+            if above is not None and size == 2:
+                tables = above.setdefault(parts[-1], [])
+                above = None
+                if isinstance(tables, list):
+                    above = {}
+                    tables.append(above)
+            if above is None:
+                raise toml_error(text, start, file)
+            table = above
+        else:
+            at = toml_pair(table, text, at, file, 0)
+        end = text.find("\n", at)
+        if text[at:len(text) if end < 0 else end].partition("#")[0].strip():
+            raise toml_error(text, at, file)
+        at = skip_blank(text, at)
+    return root
+
+
+def parse_json(text: str, file: str) -> Record:
+    """A JSON object; comments to the end of a line and commas before a closing bracket are allowed. Raises DocError naming file and line."""
+    try:
+        try:
+            value = json.loads(text)
+        except json.JSONDecodeError:
+            plain = re.sub(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|,(?=\s*[\]}])', lambda match: match.group(1) or "", text)
+            value = json.loads(plain)
+    except json.JSONDecodeError as error:
+        raise project_fault(file, error.lineno, "fault-json", detail=error.msg) from None
+    except (ValueError, RecursionError) as error:
+        raise project_fault(file, 1, "fault-deep" if isinstance(error, RecursionError) else "fault-json", detail=shorten(str(error), 80)) from None
+    if not isinstance(value, dict):
+        raise project_fault(file, 1, "project-object")
+    return value
+
+
+# YAML as pnpm and Yarn write it: mappings and sequences by indentation, scalars, one-line flow collections, block texts. All scalars are texts.
+
+class YamlLines:
+    """The lines of one document that are neither blank nor comments, each as [indent, text, number in the file]; `at` is the next one."""
+
+    def __init__(self, file: str) -> None:
+        self.file, self.at = file, 0
+        self.lines: list[tuple[int, str, int]] = []
+
+    def indent(self) -> int:
+        """Of the next line; -1 at the end."""
+        return self.lines[self.at][0] if self.at < len(self.lines) else -1
+
+    def text(self) -> str:
+        return self.lines[self.at][1]
+
+    def error(self) -> DocError:
+        _, text, number = self.lines[min(self.at, len(self.lines) - 1)]
+        return project_fault(self.file, number, "project-syntax", text=shorten(text, 60))
+
+
+def read_yaml(text: str, file: str) -> list[Record]:
+    """The mappings that the documents of a file are. Raises DocError naming file and line for what is not of the subset."""
+    documents, lines = [], YamlLines(file)
+    block = -1  # the indent of a line whose block text follows
+    for number, line in enumerate(text.split("\n"), 1):
+        line = line.rstrip()
+        bare = line.lstrip(" ")
+        indent = len(line) - len(bare)
+        if not bare or (block >= 0 and indent > block):
+            continue
+        block = -1
+        if bare.startswith("#") or line.startswith("%"):
+            continue
+        if line == "---" or line == "...":
+            documents.append(lines)
+            lines = YamlLines(file)
+            continue
+        if re.search(r"(?:^-|:) +[|>][+-]?[0-9]?[+-]?$", bare[-12:]):
+            block, bare = indent, bare.rstrip("|>+-0123456789") + "''"
+        lines.lines.append((indent, bare, number))
+    documents.append(lines)
+    made = []
+    for lines in documents:
+        value = yaml_block(lines, 0, 0) if lines.lines else {}
+        if lines.at < len(lines.lines):
+            raise lines.error()
+        if not isinstance(value, dict):
+            raise project_fault(file, 1, "project-object")
+        made.append(value)
+    return made
+
+
+def yaml_block(lines: YamlLines, least: int, depth: int) -> Any:
+    """The mapping or sequence that begins at the next line; '' where that is not indented by at least `least`."""
+    indent = lines.indent()
+    if indent < least:
+        return ""
+    if depth > MAX_NESTING:
+        raise lines.error()
+    if lines.text() == "-" or lines.text().startswith("- "):
+        return yaml_sequence(lines, indent, depth)
+    found: Record = {}
+    while lines.indent() == indent:
+        key, rest = yaml_key(lines)
+        if rest:
+            found[key], end = yaml_flow(rest, 0, lines, 0)
+            if rest[end:].strip() and not rest[end:].lstrip(" ").startswith("#"):
+                raise lines.error()
+            lines.at += 1
+        else:
+            lines.at += 1
+            is_list = lines.indent() == indent and (lines.text() == "-" or lines.text().startswith("- "))
+            found[key] = yaml_block(lines, indent if is_list else indent + 1, depth + 1)
+    if lines.indent() > indent:
+        raise lines.error()
+    return found
+
+
+def yaml_sequence(lines: YamlLines, indent: int, depth: int) -> list[Any]:
+    found = []
+    while lines.indent() == indent and (lines.text() == "-" or lines.text().startswith("- ")):
+        _, text, number = lines.lines[lines.at]
+        rest = text[1:].lstrip(" ")
+        is_mapping = yaml_colon(rest) >= 0 and rest[:1] not in ("{", "[")
+        if rest and not is_mapping:
+            value, end = yaml_flow(rest, 0, lines, 0)
+            if rest[end:].strip() and not rest[end:].lstrip(" ").startswith("#"):
+                raise lines.error()
+            found.append(value)
+            lines.at += 1
+        else:
+            if rest:
+                lines.lines[lines.at] = (indent + len(text) - len(rest), rest, number)
+            else:
+                lines.at += 1
+            found.append(yaml_block(lines, indent + 1, depth + 1))
+    return found
+
+
+def yaml_colon(text: str) -> int:
+    """Where the colon stands that ends a key at the beginning of `text`; -1 where there is none."""
+    after = 0
+    if text[:1] in ("'", '"') and text:
+        match = YAML_QUOTED.match(text)
+        after = match.end() if match else len(text)
+        return after if text[after:after + 1] == ":" and text[after + 1:after + 2] in ("", " ") else -1
+    at = text.find(": ")
+    return at if at >= 0 else len(text) - 1 if text.endswith(":") else -1
+
+
+YAML_QUOTED = re.compile(r"""'(?:[^']|'')*'|"(?:[^"\\]|\\.)*\"""")
+YAML_PLAIN = re.compile(r"(?:[^#,\[\]{}]|(?<! )#)*")
+YAML_REFUSED = frozenset("&*!|>%@`?\t")
+
+
+def yaml_key(lines: YamlLines) -> tuple[str, str]:
+    """(the key of the next line, what stands behind its colon). A key that is too long for one line stands behind '? ', its value behind ':' in the
+    next line, which is then made one of its own."""
+    text = lines.text()
+    if text.startswith("? "):
+        key, _ = yaml_flow(text[2:], 0, lines, 0)
+        indent = lines.indent()
+        lines.at += 1
+        if lines.indent() != indent or not re.match(":(?: |$)", lines.text()):
+            raise lines.error()
+        _, value, number = lines.lines[lines.at]
+        rest = value[1:].lstrip(" ")
+        if rest:
+            lines.lines[lines.at] = (indent + len(value) - len(rest), rest, number)
+            lines.at -= 1  # so that the line behind the key is the value's
+        return as_text(key), ""
+    colon = yaml_colon(text)
+    if colon < 1 or text[0] in YAML_REFUSED:
+        raise lines.error()
+    key = yaml_flow(text[:colon], 0, lines, 0)[0] if text[0] in "'\"" else text[:colon].rstrip()
+    return as_text(key), text[colon + 1:].strip()
+
+
+def yaml_flow(text: str, at: int, lines: YamlLines, depth: int) -> tuple[Any, int]:
+    """(the scalar or flow collection at `at`, the place after it)."""
+    sign = text[at:at + 1]
+    if sign in ("'", '"') and sign:
+        match = YAML_QUOTED.match(text, at)
+        if match is None:
+            raise lines.error()
+        try:
+            word = match.group()
+            return word[1:-1].replace("''", "'") if sign == "'" else json.loads(word), match.end()
+        except ValueError:
+            raise lines.error() from None
+    if sign in ("[", "{") and sign and depth < MAX_NESTING:
+        return yaml_collection(text, at, lines, depth + 1)
+    if sign in YAML_REFUSED:
+        raise lines.error()
+    if depth:
+        match = YAML_PLAIN.match(text, at)
+        end = match.end() if match else at
+        colon = text.find(": ", at, end)
+        end = colon if colon >= 0 else end
+    else:
+        comment = text.find(" #", at)
+        end = comment if comment >= 0 else len(text)
+    word = text[at:end].strip()
+    return "" if word in ("~", "null") else word, end
+
+
+def yaml_collection(text: str, at: int, lines: YamlLines, depth: int) -> tuple[Any, int]:
+    """A flow sequence or mapping in one line."""
+    end_sign = "]" if text[at] == "[" else "}"
+    values: list[Any] = []
+    table: Record = {}
+    at += 1
+    while True:
+        while text[at:at + 1] == " ":
+            at += 1
+        if text[at:at + 1] == end_sign:
+            return (values if end_sign == "]" else table), at + 1
+        value, at = yaml_flow(text, at, lines, depth)
+        while text[at:at + 1] == " ":
+            at += 1
+        if end_sign == "}":
+            if text[at:at + 1] != ":":
+                raise lines.error()
+            at += 1
+            while text[at:at + 1] == " ":
+                at += 1
+            table[as_text(value)], at = yaml_flow(text, at, lines, depth)
+            while text[at:at + 1] == " ":
+                at += 1
+        else:
+            values.append(value)
+        if text[at:at + 1] == ",":
+            at += 1
+        elif text[at:at + 1] != end_sign:
+            raise lines.error()
+
+
+# What manifests ask for: each reader yields direct pins.
+
+def requirement(text: str, file: str, groups: Iterable[str] = ()) -> Pin | None:
+    """The pin of a requirement (PEP 508): name, extras, versions, marker. None where it is none, such as a path."""
+    match = re.match(r"([A-Za-z0-9][A-Za-z0-9._-]*)[ \t]*(?:\[[^\]]*\][ \t]*)?(.*)", text.strip(), re.DOTALL)
+    if match is None:
+        return None
+    name, rest = match.group(1), match.group(2).partition(";")[0].strip().strip("()")
+    if rest and rest[0] not in "=<>!~@":
+        return None
+    exact = re.fullmatch(r"={2,3}\s*([^\s,*]+)", rest)
+    return Pin("pypi", name, exact.group(1) if exact else "" if rest.startswith("@") else usable_range(rest), bool(exact), True, file, groups)
+
+
+def usable_range(text: str) -> str:
+    """`text` where it is a range that says something, else ''."""
+    plain = " ".join(text.split())
+    return plain if plain not in ("", "*", "x", "latest") and len(plain) <= 200 and parse_range(plain) is not None else ""
+
+
+class Manifest:
+    """What a manifest says: the `pins` that it asks for, the patterns of its workspace's `members`, and `own`, the package that it describes."""
+
+    __slots__ = ("members", "own", "pins")
+
+    def __init__(self, pins: Iterable[Pin | None], members: Sequence[str] = (), ecosystem: str = "", own: object = None) -> None:
+        self.pins, self.members = [pin for pin in pins if pin], members
+        self.own = {package_key(ecosystem, own)} if isinstance(own, str) else set()
+
+
+def want_pyproject(text: str, file: str) -> Manifest:
+    data = parse_toml(text, file)
+    project, tool = table_of(data.get("project")), table_of(data.get("tool"))
+    lists = [("", project.get("dependencies")), *table_of(project.get("optional-dependencies")).items(), *table_of(data.get("dependency-groups")).items(),
+             ("dev", table_of(tool.get("uv")).get("dev-dependencies")), *table_of(table_of(tool.get("pdm")).get("dev-dependencies")).items()]
+    pins = [requirement(line, file, [group]) for group, lines in lists for line in texts_of(lines)]
+    poetry = table_of(tool.get("poetry"))
+    tables = [("", poetry.get("dependencies")), ("dev", poetry.get("dev-dependencies")),
+              *((group, table_of(rest).get("dependencies")) for group, rest in table_of(poetry.get("group")).items())]
+    pins += [want_table("pypi", name, value, file, group) for group, table in tables for name, value in table_of(table).items() if name.lower() != "python"]
+    members = table_of(table_of(tool.get("uv")).get("workspace"))
+    return Manifest(pins, [*texts_of(members.get("members")), *("!" + path for path in texts_of(members.get("exclude")))], "pypi",
+                    project.get("name") or poetry.get("name"))
+
+
+def want_table(ecosystem: str, name: str, value: Any, file: str, group: str) -> Pin | None:
+    """The pin of `name = "^1.2"` or `name = {version = …}` in a table of Poetry, Pipenv or Cargo."""
+    about = value[0] if isinstance(value, list) and value else value
+    if isinstance(about, dict):
+        if "path" in about:
+            return None
+        name = as_text(about.get("package")) or name
+        about = about.get("version")
+    text = as_text(about).strip()
+    if ecosystem == "crate":
+        exact = re.fullmatch(r"=\s*([0-9]+\.[0-9]+\.[0-9]+[^\s,]*)", text)
+        text = re.sub(r"(^|,)\s*(?=[0-9])", r"\1^", text)
+    else:
+        exact = re.fullmatch(r"(?:={2,3}\s*)?([0-9][^\s,*|]*)", text)
+    return Pin(ecosystem, name, exact.group(1) if exact else usable_range(text), bool(exact), True, file, [group])
+
+
+def want_pipfile(text: str, file: str) -> Manifest:
+    groups = {"packages": "", "dev-packages": "dev"}
+    return Manifest(want_table("pypi", name, value, file, groups.get(part, part)) for part, table in parse_toml(text, file).items()
+                    if part not in ("source", "requires", "scripts", "pipenv") for name, value in table_of(table).items())
+
+
+NPM_GROUPS = {"dependencies": "", "devDependencies": "dev", "optionalDependencies": "optional", "peerDependencies": "peer"}
+
+
+def npm_pin(name: str, text: str, file: str, group: str) -> Pin | None:
+    """The pin of a dependency as package.json writes it; None for what is part of the project."""
+    text = text.strip()
+    asked = f"{name}@{text}"
+    if text.startswith(("workspace:", "link:", "portal:", "file:")):
+        return None
+    if text.startswith("npm:"):
+        real, sign, range = text[4:].rpartition("@")
+        name, text = (real, range) if sign and real else (name if text[4:5].isdigit() or not text[4:] else text[4:], text[4:] if text[4:5].isdigit() else "")
+    exact = re.fullmatch(r"[v=\s]*([0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]*)?)", text)
+    pin = Pin("npm", name, exact.group(1) if exact else usable_range(text), bool(exact), True, file, [group])
+    pin.asked = asked
+    return pin
+
+
+def want_package_json(text: str, file: str) -> Manifest:
+    data = parse_json(text, file)
+    optional = table_of(data.get("peerDependenciesMeta"))
+    pins = [npm_pin(name, as_text(range), file, group) for part, group in NPM_GROUPS.items() for name, range in table_of(data.get(part)).items()
+            if not (group == "peer" and table_of(optional.get(name)).get("optional"))]
+    members = data.get("workspaces")
+    return Manifest(pins, texts_of(members.get("packages") if isinstance(members, dict) else members), "npm", data.get("name"))
+
+
+def want_pnpm_workspace(text: str, file: str) -> Manifest:
+    return Manifest((), [path for document in read_yaml(text, file) for path in texts_of(document.get("packages"))])
+
+
+CARGO_GROUPS = (("dependencies", ""), ("dev-dependencies", "dev"), ("build-dependencies", "build"))
+
+
+def want_cargo(text: str, file: str) -> Manifest:
+    data = parse_toml(text, file)
+    workspace = table_of(data.get("workspace"))
+    tables = [data, *map(table_of, table_of(data.get("target")).values())]
+    parts = [(group, table.get(part)) for table in tables for part, group in CARGO_GROUPS]
+    pins = [want_table("crate", name, value, file, group) for group, table in [*parts, ("", workspace.get("dependencies"))]
+            for name, value in table_of(table).items()]
+    return Manifest(pins, [*texts_of(workspace.get("members")), *("!" + path for path in texts_of(workspace.get("exclude")))], "crate",
+                    table_of(data.get("package")).get("name"))
+
+
+def want_go_work(text: str, file: str) -> Manifest:
+    return Manifest((), [line.split()[0].strip('"`') for line in go_lines(text, "use") if line.split()])
+
+
+def want_requirements(text: str, file: str) -> Manifest:
+    """The names in a requirements.in: what was asked for before a requirements.txt was made of it."""
+    return Manifest(requirement(line.partition(" #")[0], file) for line in text.splitlines())
+
+
+# What lock files pin. Each reader is given the project's direct dependencies, for where the file does not tell them apart.
+
+class Wants:
+    """What the manifests of a folder ask for: package -> pins."""
+
+    def __init__(self) -> None:
+        self.pins: dict[tuple[str, str], list[Pin]] = {}
+
+    def add(self, pin: Pin) -> None:
+        self.pins.setdefault(pin.key, []).append(pin)
+
+    def groups(self, ecosystem: str, name: str) -> list[str] | None:
+        """The groups in which a package is asked for, '' for that of what is always needed, which comes alone; None where it is not asked for."""
+        pins = self.pins.get(package_key(ecosystem, name))
+        if pins is None:
+            return None
+        return [] if any(not pin.groups for pin in pins) else [group for pin in pins for group in pin.groups]
+
+    def locked(self, ecosystem: str, name: str, version: str, file: str, groups: Iterable[str] | None = None, depth: int = 0,
+               direct: bool | None = None, optional: bool = False) -> Pin:
+        """The pin of a locked package; direct where it is asked for, and in those groups, unless the lock file itself knows (then the groups are not None
+        for a direct one). optional: a package of a package that may be left out."""
+        asked = self.groups(ecosystem, name)
+        is_direct = asked is not None if direct is None else direct
+        known = (groups if groups is not None else asked or ()) if is_direct else ()
+        return Pin(ecosystem, name, version, True, is_direct, file, ("optional",) if optional and not known else known, depth)
+
+
+def lock_uv(text: str, file: str, wants: Wants) -> Iterator[Pin]:
+    """uv.lock: what the packages that are part of the project depend on is direct."""
+    packages = tables_of(parse_toml(text, file).get("package"))
+    local = [package for package in packages if {"editable", "virtual"} & table_of(package.get("source")).keys()]
+    direct: dict[tuple[str, str], set[str]] = {}
+    for package in local:
+        lists = [("", package.get("dependencies")), *table_of(package.get("optional-dependencies")).items(), *table_of(package.get("dev-dependencies")).items()]
+        for group, items in lists:
+            for item in tables_of(items):
+                direct.setdefault((as_text(item.get("name")), as_text(item.get("version"))), set()).add(group)
+    for package in packages:
+        name, version = as_text(package.get("name")), as_text(package.get("version"))
+        if not any(package is each for each in local):
+            groups = direct.get((name, version), set()) | direct.get((name, ""), set())
+            yield wants.locked("pypi", name, version, file, [] if "" in groups else sorted(groups), direct=bool(groups))
+
+
+def lock_poetry(text: str, file: str, wants: Wants) -> Iterator[Pin]:
+    """poetry.lock and pdm.lock."""
+    for package in tables_of(parse_toml(text, file).get("package")):
+        yield wants.locked("pypi", as_text(package.get("name")), as_text(package.get("version")), file)
+
+
+def lock_pylock(text: str, file: str, wants: Wants) -> Iterator[Pin]:
+    """pylock.toml (PEP 751)."""
+    for package in tables_of(parse_toml(text, file).get("packages")):
+        if "directory" not in package:
+            yield wants.locked("pypi", as_text(package.get("name")), as_text(package.get("version")), file)
+
+
+def lock_pipenv(text: str, file: str, wants: Wants) -> Iterator[Pin]:
+    for part, packages in parse_json(text, file).items():
+        for name, about in table_of(packages).items() if part != "_meta" else ():
+            version = as_text(table_of(about).get("version"))
+            direct = None if wants.pins else "index" in table_of(about)  # which only those of a Pipfile have
+            yield wants.locked("pypi", name, version.lstrip("= "), file, {"default": [], "develop": ["dev"]}.get(part, [part]) or None, direct=direct)
+
+
+def lock_npm(text: str, file: str, wants: Wants) -> Iterator[Pin]:
+    """package-lock.json and npm-shrinkwrap.json: version 1, a tree; versions 2 and 3, packages by their folders."""
+    data = parse_json(text, file)
+    packages = table_of(data.get("packages"))
+    if not packages:
+        yield from lock_npm_tree(data, file, wants)
+        return
+    direct: dict[str, list[str]] = {}
+    for place, package in packages.items():
+        if "node_modules/" not in place:
+            for part, group in NPM_GROUPS.items():
+                for name in table_of(table_of(package).get(part)):
+                    inner = f"{place}/node_modules/{name}"
+                    direct.setdefault(inner if inner in packages else f"node_modules/{name}", []).append(group)
+    for place, package in packages.items():
+        about = table_of(package)
+        above, sign, name = place.rpartition("node_modules/")
+        if sign and not about.get("link"):
+            groups = direct.get(place)
+            depth = above.count("node_modules/") + (not place.startswith("node_modules/"))  # a member's own copy comes after the root's
+            yield wants.locked("npm", as_text(about.get("name")) or name, as_text(about.get("version")), file, [] if groups and "" in groups else groups,
+                               depth, groups is not None, about.get("optional") is True)
+
+
+def lock_npm_tree(data: Record, file: str, wants: Wants) -> Iterator[Pin]:
+    todo = [(table_of(data.get("dependencies")), 0)]
+    while todo:
+        packages, depth = todo.pop()
+        for name, about in packages.items():
+            version = as_text(table_of(about).get("version"))
+            if version.startswith("npm:"):
+                name, _, version = version[4:].rpartition("@")
+            yield wants.locked("npm", name, version, file, depth=depth, direct=None if depth == 0 else False)
+            if table_of(about).get("dependencies"):
+                todo.append((table_of(about["dependencies"]), depth + 1))
+
+
+def pnpm_package(name: str, text: str, is_old: bool) -> tuple[str, str]:
+    """(name, version) of a key of `packages`, or of a version of an importer that may name another package. is_old: version 5 of the format."""
+    text = text.partition("(")[0]
+    if is_old:
+        path, sign, version = text.rpartition("/")
+        scope = path.split("/")
+        name = "/".join(scope[-2:] if len(scope) > 1 and scope[-2].startswith("@") else scope[-1:]) if sign else name
+        return name, version.partition("_")[0]
+    real, sign, version = text.lstrip("/").rpartition("@")
+    return (real, version) if sign and real else (name, text)
+
+
+def lock_pnpm(text: str, file: str, wants: Wants) -> Iterator[Pin]:
+    """pnpm-lock.yaml, versions 5, 6 and 9; a file may hold several documents."""
+    for data in read_yaml(text, file):
+        is_old = as_text(data.get("lockfileVersion")).startswith("5")
+        direct: dict[tuple[str, str], list[str]] = {}
+        root: set[tuple[str, str]] = set()
+        for place, importer in table_of(data.get("importers") or {".": data}).items():
+            for part, group in NPM_GROUPS.items():
+                for name, about in table_of(table_of(importer).get(part)).items():
+                    version = as_text(table_of(about).get("version") if isinstance(about, dict) else about)
+                    if not version.startswith(("link:", "file:", "workspace:")):
+                        package = pnpm_package(name, version, is_old)
+                        direct.setdefault(package, []).append(group)
+                        root |= {package} if place == "." else set()
+        found = set(direct)
+        for key, about in table_of(data.get("packages")).items():
+            name, version = pnpm_package("", key, is_old)
+            found.add((as_text(table_of(about).get("name")) or name, as_text(table_of(about).get("version")) or version))
+        for name, version in sorted(found):
+            groups = direct.get((name, version))
+            yield wants.locked("npm", name, version, file, [] if groups and "" in groups else groups, (name, version) not in root, groups is not None)
+
+
+def lock_yarn(text: str, file: str, wants: Wants) -> Iterator[Pin]:
+    """yarn.lock: of Yarn 1 in its own format, of later ones in YAML."""
+    if "__metadata:" not in text:
+        yield from lock_yarn_classic(text, file, wants)
+        return
+    packages = [(key.split(", "), table_of(about)) for data in read_yaml(text, file) for key, about in data.items() if key != "__metadata"]
+    direct: dict[str, bool] = {}  # what the project's own packages ask for -> whether its root does
+    for _, about in packages:
+        resolution = as_text(about.get("resolution"))
+        for name, range in table_of(about.get("dependencies")).items() if "@workspace:" in resolution else ():
+            asked_for = f"{name}@{range if ':' in as_text(range) else 'npm:' + as_text(range)}"
+            direct[asked_for] = direct.get(asked_for, False) or resolution.endswith("@workspace:.")
+    for descriptors, about in packages:
+        resolution = as_text(about.get("resolution"))
+        name = resolution[:resolution.find("@", 1)]
+        if not re.match(r"@(?:workspace|link|portal):", resolution[len(name):]):
+            asked = [each.partition("@npm:")[0] for each in descriptors if each in direct]
+            groups = [group for each in asked for group in wants.groups("npm", each) or [""]]
+            is_roots = any(each in direct and direct[each] for each in descriptors)
+            yield wants.locked("npm", name, as_text(about.get("version")), file, [] if "" in groups else groups, not is_roots, bool(asked))
+
+
+def lock_yarn_classic(text: str, file: str, wants: Wants) -> Iterator[Pin]:
+    asked: dict[str, bool] = {}  # as a manifest writes it -> whether the root's does
+    for pin in (pin for pins in wants.pins.values() for pin in pins if pin.asked):
+        asked[pin.asked] = asked.get(pin.asked, False) or pin.file.count("/") == file.count("/")
+    descriptors: list[str] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        if not line.startswith(" "):
+            if not line.endswith(":"):
+                raise project_fault(file, number, "project-syntax", text=shorten(line, 60))
+            descriptors = [part.strip().strip('"') for part in line[:-1].split(", ")]
+        elif line.startswith('  version ') and descriptors:
+            name, _, range = descriptors[0][1:].partition("@")
+            name = descriptors[0][:1] + name
+            real = range[4:].rpartition("@")[0] if range.startswith("npm:") else ""
+            by = [asked[each] for each in descriptors if each in asked]
+            yield wants.locked("npm", real or name, line[10:].strip().strip('"'), file, None, not any(by), bool(by))
+
+
+def lock_bun(text: str, file: str, wants: Wants) -> Iterator[Pin]:
+    """bun.lock: packages by the way to them."""
+    data = parse_json(text, file)
+    packages = table_of(data.get("packages"))
+    direct: dict[str, list[str]] = {}
+    for member in map(table_of, table_of(data.get("workspaces")).values()):
+        for part, group in NPM_GROUPS.items():
+            for name in table_of(member.get(part)):
+                inner = f"{as_text(member.get('name'))}/{name}"
+                direct.setdefault(inner if inner in packages else name, []).append(group)
+    for place, about in packages.items():
+        name, _, version = (texts_of(about) or [""])[0].rpartition("@")
+        if parse_version(version) is not None:
+            groups = direct.get(place)
+            yield wants.locked("npm", name, version, file, [] if groups and "" in groups else groups, place.count("/") - name.count("/"), groups is not None)
+
+
+def lock_cargo(text: str, file: str, wants: Wants) -> Iterator[Pin]:
+    """Cargo.lock: packages without a source are part of the project; what they depend on is direct."""
+    packages = tables_of(parse_toml(text, file).get("package"))
+    direct = {tuple(line.split(" ")[:2]) for package in packages if "source" not in package for line in texts_of(package.get("dependencies"))}
+    for package in packages:
+        name, version = as_text(package.get("name")), as_text(package.get("version"))
+        if "source" in package:
+            yield wants.locked("crate", name, version, file, direct=(name,) in direct or (name, version) in direct)
+
+
+def go_lines(text: str, verb: str) -> Iterator[str]:
+    """What stands behind a verb in a go.mod or go.work, in one line or in brackets, with comments."""
+    inside = False
+    for line in text.splitlines():
+        line = line.strip()
+        if inside:
+            inside = not line.startswith(")")
+            if inside and line and not line.startswith("//"):
+                yield line
+        elif line.startswith(verb) and re.match(r"\s*\(", line[len(verb):]):
+            inside = True
+        elif line.startswith(verb) and line[len(verb):len(verb) + 1].isspace():
+            yield line[len(verb):].strip()
+
+
+def lock_go(text: str, file: str, wants: Wants) -> Iterator[Pin]:
+    """go.mod: versions are exact ones there; `// indirect` marks what is not direct."""
+    replaced: dict[str, list[str]] = {}
+    for line in go_lines(text, "replace"):
+        old, sign, new = line.partition("//")[0].partition("=>")
+        if sign and old.split():
+            replaced[old.split()[0]] = new.split()
+    for line in go_lines(text, "require"):
+        words, _, comment = line.partition("//")
+        name, version = [*words.split(), "", ""][:2]
+        name = name.strip('"`')
+        if name in replaced:
+            name, version = [*replaced[name], "", ""][:2]
+        if version:
+            yield wants.locked("go", name, version, file, direct="indirect" not in comment)
+
+
+# Files that pin, those that decide first; and those that ask. Patterns are regular expressions for the whole name.
+LOCK_FILES: tuple[tuple[str, Callable[[str, str, Wants], Iterable[Pin]]], ...] = (
+    (r"uv\.lock", lock_uv), (r"poetry\.lock|pdm\.lock", lock_poetry), (r"Pipfile\.lock", lock_pipenv), (r"pylock(?:\.[^.]+)?\.toml", lock_pylock),
+    (r"npm-shrinkwrap\.json", lock_npm), (r"package-lock\.json", lock_npm), (r"pnpm-lock\.yaml", lock_pnpm), (r"yarn\.lock", lock_yarn),
+    (r"bun\.lock", lock_bun), (r"Cargo\.lock", lock_cargo), (r"go\.mod", lock_go))
+MANIFESTS: dict[str, Callable[[str, str], Manifest]] = {
+    "pyproject.toml": want_pyproject, "Pipfile": want_pipfile, "package.json": want_package_json, "pnpm-workspace.yaml": want_pnpm_workspace,
+    "Cargo.toml": want_cargo, "go.work": want_go_work}
+MEMBER_FILES = {"pyproject.toml": "pyproject.toml", "package.json": "package.json", "pnpm-workspace.yaml": "package.json", "Cargo.toml": "Cargo.toml",
+                "go.work": "go.mod"}
+
+
+class Pins:
+    """What a project pins, as it was when it was read: `pins` (direct ones first) and `faults`, a DocError for each file that cannot be read.
+
+    Of each package the first of the files that lock it decides, in the order of LOCK_FILES; then requirements, then manifests. A folder that holds none of
+    them is taken for a repository whose parts stand side by side, and its folders are looked into.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.faults: list[DocError] = []
+        self.stamps: dict[str, tuple[int, ...] | None] = {}
+        self.names = frozenset(filter(is_project_file, list_names(folder)))
+        self.found: dict[tuple[str, str], list[Pin]] = {}
+        self.taken = 0
+        if self.names:
+            self.read_folder("", self.names)
+        else:
+            for name in sorted(list_names(folder))[:MAX_PROJECT_FILES]:
+                if not skips_folder(name):
+                    self.read_folder(name + "/", frozenset(filter(is_project_file, list_names(os.path.join(folder, name)))))
+        for pins in self.found.values():
+            ordered = {text: at for at, text in enumerate(newest_first([pin.version for pin in pins]))}
+            pins.sort(key=lambda pin, ordered=ordered: (*pin.order(), ordered[pin.version]))  # type: ignore[misc]
+        self.pins = sorted((pin for pins in self.found.values() for pin in pins), key=lambda pin: (not pin.direct, pin.key))
+
+    def attempt(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except DocError as error:
+            self.faults.append(error)
+
+    def text(self, path: str) -> str:
+        """A file of the project. Raises DocError for one that is too large, no text, or outside."""
+        where = os.path.join(self.folder, *path.split("/"))
+        real = os.path.realpath(where)
+        self.stamps[path] = stamp_file(where)
+        reason: object = ""
+        if len(self.stamps) > MAX_PROJECT_FILES:
+            reason = ("project-many", {"limit": MAX_PROJECT_FILES})
+        elif not os.path.normcase(real).startswith(os.path.normcase(os.path.join(os.path.realpath(self.folder), ""))):
+            reason = ("project-outside", {})
+        elif os.path.exists(real) and not os.path.isfile(real):
+            reason = ("project-irregular", {})  # a pipe or device might never end
+        else:
+            most = MAX_PROJECT_BYTES if re.search(r"lock|shrinkwrap", path.rpartition("/")[2]) else MAX_MANIFEST_BYTES
+            try:
+                with open(real, "rb") as file:
+                    data = file.read(most + 1)
+                if len(data) <= most:  # Windows shells write UTF-16
+                    return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig").replace("\r\n", "\n")
+                reason = ("project-large", {"limit": most >> 20})
+            except UnicodeDecodeError as error:
+                reason = ("fault-encoding", {"detail": f"byte {error.start}"})
+            except (OSError, ValueError) as error:
+                reason = getattr(error, "strerror", None) or str(error)
+        raise DocError("validation", "project-unreadable", file=path, reason=reason)
+
+    def read_folder(self, prefix: str, names: Iterable[str]) -> None:
+        ordered = sorted(names)
+        wants = self.read_manifests(prefix, ordered)
+        decided: dict[tuple[str, str], str] = {}
+        for pattern, reader in LOCK_FILES:
+            for name in ordered:
+                if re.fullmatch(pattern, name):
+                    path = prefix + name
+                    self.attempt(lambda path=path, reader=reader: self.take(reader(self.text(path), path, wants), decided))  # type: ignore[misc]
+        for path in [prefix + name for name in ordered if REQUIREMENTS.fullmatch(name)] + self.requirements_below(prefix):
+            self.attempt(lambda path=path: self.take(self.read_requirements(path, wants), decided))  # type: ignore[misc]
+        locked = set(decided)
+        for pins in wants.pins.values():
+            says_more = any(pin.version for pin in pins)
+            for pin in pins:
+                if pin.key not in locked and (pin.version or not says_more) and not REQUIREMENTS_IN.fullmatch(pin.file.rpartition("/")[2]):
+                    self.take([pin], {})
+
+    def requirements_below(self, prefix: str) -> list[str]:
+        folder = os.path.join(self.folder, prefix, "requirements")
+        return [f"{prefix}requirements/{name}" for name in sorted(list_names(folder)) if name.endswith(".txt")]
+
+    def take(self, pins: Iterable[Pin], decided: dict[tuple[str, str], str]) -> None:
+        """Adds pins; those of a package that another file has decided on are left out."""
+        for pin in list(pins):  # of a file that is broken further on none counts
+            self.taken += 1
+            if self.taken > MAX_PINS:
+                raise DocError("validation", "project-unreadable", file=pin.file, reason=("project-many", {"limit": MAX_PINS}))
+            if not 0 < len(pin.name) <= 200 or (pin.exact and parse_version(pin.version) is None):
+                continue  # a folder, a repository or a URL
+            known = self.found.setdefault(pin.key, [])
+            same = next((each for each in known if each.version == pin.version), None)
+            if decided.setdefault(pin.key, pin.file) != pin.file or (same and (same.direct or not pin.direct) and same.depth <= pin.depth):
+                continue
+            if same:
+                known.remove(same)
+            if len(known) < 1000:
+                known.append(pin)
+
+    def read_manifests(self, prefix: str, names: Iterable[str]) -> Wants:
+        """What the manifests of a folder and of its workspace's members ask for, without what is part of the project itself."""
+        wants, own = Wants(), set[tuple[str, str]]()
+        members: dict[str, Sequence[str]] = {}
+        for name in [name for name in names if name in MANIFESTS]:
+            members[name] = self.read_manifest(prefix + name, MANIFESTS[name], wants, own)
+        for name in [name for name in names if REQUIREMENTS_IN.fullmatch(name)]:
+            self.read_manifest(prefix + name, want_requirements, wants, own)
+        done = {prefix + name for name in members}
+        for name, patterns in members.items():
+            for folder in expand_members(os.path.join(self.folder, prefix), patterns) if patterns else ():
+                path = f"{prefix}{folder}/{MEMBER_FILES[name]}"
+                if path not in done and os.path.isfile(os.path.join(self.folder, *path.split("/"))):
+                    done.add(path)
+                    if name == "go.work":
+                        self.attempt(lambda path=path: self.take(lock_go(self.text(path), path, wants), {}))  # type: ignore[misc]
+                    else:
+                        self.read_manifest(path, MANIFESTS[MEMBER_FILES[name]], wants, own)
+        for key in own:
+            wants.pins.pop(key, None)
+        return wants
+
+    def read_manifest(self, path: str, reader: Callable[[str, str], Manifest], wants: Wants, own: set[tuple[str, str]]) -> Sequence[str]:
+        """Adds what a manifest asks for; returns the patterns of its workspace's members."""
+        found: list[Manifest] = []
+        self.attempt(lambda: found.append(reader(self.text(path), path)))
+        for manifest in found:
+            for pin in manifest.pins:
+                wants.add(pin)
+            own |= manifest.own
+            return manifest.members
+        return []
+
+    def read_requirements(self, path: str, wants: Wants) -> Iterator[Pin]:
+        """The pins of a requirements file and of those that it includes. A constraint is that of a package that has no exact version otherwise."""
+        pins: list[Pin] = []
+        constraints: dict[tuple[str, str], Pin] = {}
+        todo, done = [(path, False)], {path}
+        group = REQUIREMENTS_GROUP.sub("", os.path.splitext(path.rpartition("/")[2])[0])
+        while todo:
+            file, constrains = todo.pop(0)
+            lines: list[tuple[Pin | None, str, bool]] = []
+            self.attempt(lambda file=file, lines=lines: lines.extend(requirement_lines(self.text(file), file, group, wants)))  # type: ignore[misc]
+            for pin, include, is_constraint in lines:
+                if pin and constrains:
+                    constraints[pin.key] = pin
+                elif pin:
+                    pins.append(pin)
+                target = posix_join(file, include) if include else ""
+                if target and target not in done:
+                    done.add(target)
+                    todo.append((target, constrains or is_constraint))
+        for pin in pins:
+            bound = constraints.get(pin.key)
+            yield pin if pin.exact or bound is None or not bound.exact else Pin("pypi", pin.name, bound.version, True, pin.direct, bound.file, pin.groups)
+
+
+REQUIREMENTS = re.compile(r"(?:.*[-_.])?requirements(?:[-_.].*)?\.txt", re.IGNORECASE)
+REQUIREMENTS_IN = re.compile(r"(?:.*[-_.])?requirements(?:[-_.].*)?\.in", re.IGNORECASE)
+# What in the name of such a file is not the name of a group.
+REQUIREMENTS_GROUP = re.compile(r"requirements[-_.]|[-_.]requirements|^(?:requirements|base|common|main|prod|production)$", re.IGNORECASE)
+
+
+def requirement_lines(text: str, file: str, group: str, wants: Wants) -> Iterator[tuple[Pin | None, str, bool]]:
+    """(pin, file to include or '', whether that is one of constraints) for each logical line of a requirements file.
+
+    Where a tool has noted what asks for a package (`# via`), those that a file of the project asks for are direct; else, where a file of the same name
+    that ends in .in stands beside it, those named there; else all.
+    """
+    has_via = re.search(r"#(?: via|   )", text) is not None and "# via" in text
+    asks = any(pin.file == os.path.splitext(file)[0] + ".in" for pins in wants.pins.values() for pin in pins)
+    lines = re.sub(r"\\\n", " ", text).split("\n")
+    for number, line in enumerate(lines):
+        plain = re.split(r"(?:^|\s)#", line, maxsplit=1)[0].strip()
+        include = re.match(r"(?:-r|--requirement|-c|--constraint)[\s=]*(\S+)", plain)
+        if include:
+            yield None, include.group(1).strip("'\""), plain.startswith(("-c", "--c"))
+        elif plain and not plain.startswith("-"):
+            pin = requirement(re.split(r"\s--", plain, maxsplit=1)[0], file, [group])
+            if pin and has_via:
+                pin.direct = comes_directly([line, *lines[number + 1:number + 200]])
+            elif pin and asks:
+                pin.direct = wants.groups("pypi", pin.name) is not None
+            yield pin, "", False
+
+
+def comes_directly(lines: Sequence[str]) -> bool:
+    """Whether the comments at the first line and directly below it say that a file of the project asks for what it names."""
+    for at, line in enumerate(lines):
+        comment = line.strip() if at else line.partition(" #")[2]
+        if at and not comment.startswith("#"):
+            return False
+        if re.search(r"(?:^|\s)-r\s|\((?:pyproject\.toml|setup\.(?:py|cfg))\)|via pyproject\.toml", comment):
+            return True
+    return False
+
+
+def posix_join(file: str, target: str) -> str:
+    """The path that `target` is as seen from `file`, both within the project; '..' stays where it leads out."""
+    import posixpath
+    return posixpath.normpath(posixpath.join(posixpath.dirname(file), target.replace("\\", "/")))
+
+
+def list_names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def stamp_file(path: str) -> tuple[int, ...] | None:
+    """What changes when a file does; None where it is not there."""
+    try:
+        stat = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
+def is_project_file(name: str) -> bool:
+    return (name in MANIFESTS or REQUIREMENTS.fullmatch(name) is not None or REQUIREMENTS_IN.fullmatch(name) is not None or name == "requirements"
+            or any(re.fullmatch(pattern, name) for pattern, _ in LOCK_FILES))
+
+
+def skips_folder(name: str) -> bool:
+    return name.startswith(".") or name in ("node_modules", "venv", "target", "vendor", "__pycache__", "dist", "build")
+
+
+def expand_members(root: str, patterns: Sequence[str]) -> list[str]:
+    """The folders below `root`, relative to it, that the patterns of a workspace name; those after '!' are taken away."""
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        takes_away = pattern.startswith("!")
+        segments = [part for part in pattern.lstrip("!").split("/") if part not in ("", ".")]
+        for folder in expand(root, segments) if ".." not in segments and not os.path.isabs(pattern) else ():
+            if takes_away:
+                found.pop(folder, None)
+            else:
+                found[folder] = None
+    return list(found)[:MAX_PROJECT_FILES]
+
+
+def expand(root: str, segments: Sequence[str]) -> list[str]:
+    """The folders that a pattern's segments name: '*' and '?' within a name, '**' for any number of folders."""
+    import fnmatch
+    level = [""]
+    for segment in segments:
+        below: list[str] = []
+        if segment == "**":
+            todo = level[:]
+            while todo and len(below) < 10 * MAX_PROJECT_FILES:
+                folder = todo.pop()
+                below.append(folder)
+                todo += [os.path.join(folder, name) for name in folders_in(os.path.join(root, folder))]
+        elif re.search(r"[*?\[]", segment):
+            below = [os.path.join(folder, name) for folder in level for name in folders_in(os.path.join(root, folder)) if fnmatch.fnmatchcase(name, segment)]
+        else:
+            below = [os.path.join(folder, segment) for folder in level if os.path.isdir(os.path.join(root, folder, segment))]
+        level = below[:10 * MAX_PROJECT_FILES]
+    return sorted(folder.replace(os.sep, "/") for folder in level if folder)
+
+
+def folders_in(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as items:
+            return sorted(item.name for item in items if not skips_folder(item.name) and item.is_dir(follow_symlinks=False))
+    except OSError:
+        return []
+
+
+class Project:
+    """A project's folder, and what it pins now."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = os.path.abspath(os.path.expanduser(folder))
+        if not os.path.isdir(self.folder):
+            raise DocError("config", "project-missing", path=self.folder)
+        self.lock = allocate_lock()
+        self.read()
+
+    def read(self) -> None:
+        self.pins = Pins(self.folder)
+        self.watched = [self.folder, *(os.path.join(self.folder, *path.split("/")) for path in list(self.pins.stamps)[:WATCHED_FILES])]
+        self.seen = list(map(stamp_file, self.watched))
+
+    def refresh(self) -> Pins:
+        """What the project pins now: read again when one of the files has changed, come or gone. What else comes and goes in its folder is no reason."""
+        with self.lock:
+            now = list(map(stamp_file, self.watched))
+            if now != self.seen:
+                same = all(stamp_file(os.path.join(self.folder, *path.split("/"))) == stamp for path, stamp in self.pins.stamps.items())
+                if same and self.pins.names == frozenset(filter(is_project_file, list_names(self.folder))):
+                    self.seen = now
+                else:
+                    self.read()
+            return self.pins
+
+
+def open_project(folder: str) -> Project:
+    """The project at a folder. Raises DocError config where that is none."""
+    return Project(folder)
+
+
+def read_pins(project: Project) -> Pins:
+    """What the project pins now."""
+    return project.refresh()
+
+
+def find_pins(pins: Pins, record: Record) -> list[Pin]:
+    """The pins of the package that an entry documents, the one that counts first; [] where it is none that the project pins.
+
+    The entry's `package` ('pypi:requests') decides, or an id of that form; else its id, name or one of its aliases is the package's name. Where several
+    ecosystems have one of that name: direct ones first, then those whose version is documented.
+    """
+    ecosystem, sign, name = (as_text(record.get("package")) or record["id"]).partition(":")
+    if sign and ecosystem in ECOSYSTEMS:
+        return pins.found.get(package_key(ecosystem, name), [])
+    labels = (record["id"], record["name"], *record.get("aliases", ()))
+    keys = dict.fromkeys(package_key(ecosystem, label) for label in labels for ecosystem in ECOSYSTEMS)
+    candidates = [pins.found[key] for key in keys if key in pins.found]
+    return min(candidates, key=lambda found: (not found[0].direct, select_exact(record["versions"], found[0].version.lower()) is None), default=[])
+
+
+def pinned_member(pins: Pins, record: Record) -> Record:
+    """{"pinned": {"version", "file"}} for an entry whose package the project pins, else {}."""
+    found = find_pins(pins, record)
+    return {"pinned": {"version": shorten(found[0].version, 100), "file": shorten(found[0].file, 200)}} if found and found[0].version else {}
+
+
+def nearest_version(versions: Sequence[str], pinned: str) -> str | None:
+    """The version nearest to one that is not among them, of those that semver has for compatible: the same first number, or after zeros the same first
+    one that is none. A stable one where there is one; of two as near the older, which describes nothing that is not there."""
+    bound = parse_version(pinned)
+    if bound is None:
+        return None
+    at = next((at for at, part in enumerate(bound.release) if part), len(bound.release) - 1) + 1
+    padded = [(version, (*version.release, 0, 0, 0)[:max(3, at)]) for version in map(parse_version, versions) if version]
+    wanted = (*bound.release, 0, 0, 0)[:max(3, at)]
+    near = [(not version.stable, [abs(part - other) for part, other in zip(release, wanted)], version.key > bound.key, version.text)
+            for version, release in padded if release[:at] == wanted[:at] and version.key[0] == bound.key[0]]
+    return min(near)[3] if near else None
+
+
+def select_for_project(pins: Pins, record: Record) -> Release:
+    """The version of an entry that answers a call which names none: what the project pins, else the newest.
+
+    An exact pin that is not documented gives the nearest compatible version, of kind `nearest` and with a note that says so; where there is none
+    DocError version, with the candidates and what is pinned.
+    """
+    versions, name = record["versions"], record["name"]
+    found = find_pins(pins, record)
+    if not found or not found[0].version or not versions:
+        release = select_release(versions, None, name)
+        if pins.faults and not found:
+            release.note = "note-unread", {"note": release.note, "fault": (pins.faults[0].key, pins.faults[0].values)}
+        return release
+    pin = found[0]
+    release = (select_pinned if pin.exact else select_range)(versions, pin)
+    others = dict.fromkeys(each.version for each in found if each.direct and each.version and each.version != pin.version)
+    if others:
+        release.note = "note-also", {"note": release.note, "others": ", ".join(list(others)[:5])}
+    return release
+
+
+def select_pinned(versions: Sequence[str], pin: Pin) -> Release:
+    """The version that an exact pin means, else the nearest. Raises DocError version where no version is compatible."""
+    exact = select_exact(versions, pin.version.lower())
+    if exact is not None:
+        return pinned_release(exact, "pinned", "note-pinned", pin)
+    if not any(map(parse_version, versions)):
+        return pinned_release(newest(versions), "latest", "note-unversioned", pin)
+    near = nearest_version(versions, pin.version)
+    if near is None:
+        raise unknown_pinned(versions, pin)
+    return pinned_release(near, "nearest", "note-nearest", pin)
+
+
+def select_range(versions: Sequence[str], pin: Pin) -> Release:
+    """The newest version that fits what a manifest asks for. Raises DocError version where none does."""
+    try:
+        return pinned_release(select_release(versions, pin.version).version, "pinned", "note-pinned-range", pin)
+    except DocError:
+        raise unknown_pinned(versions, pin) from None
+
+
+def pinned_release(version: str, kind: str, note: str, pin: Pin) -> Release:
+    release = Release(version, kind, note)
+    release.note = note, {"wanted": pin.version, "file": shorten(pin.file, 200), "version": version}
+    return release
+
+
+def unknown_pinned(versions: Sequence[str], pin: Pin) -> DocError:
+    candidates = newest_first(versions)[:20]
+    return DocError("version", "unknown-pinned", {"candidates": candidates, "pinned": {"version": pin.version, "file": pin.file}}, name=pin.name,
+                    wanted=pin.version, file=pin.file, candidates=", ".join(candidates))
 
 
 # ── scoring ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -2486,10 +3729,10 @@ MAX_OUTLINE = 500
 
 
 class View:
-    """The loaded indexes merged: the first source that has an id wins. Made anew only when an index changes."""
+    """The loaded indexes merged: the first source that has an id wins; and `pins`, what the project pins. Made anew only when one of them changes."""
 
-    def __init__(self, loaded: Sequence[tuple[Source, Index]], only: Sequence[str]) -> None:
-        self.loaded, self.serial = loaded, next(SERIALS)
+    def __init__(self, loaded: Sequence[tuple[Source, Index]], only: Sequence[str], pins: Pins | None = None) -> None:
+        self.loaded, self.pins, self.serial = loaded, pins, next(SERIALS)
         self.only = {id.casefold() for id in only}
         self.lock = allocate_lock()
         self.made_ids: list[str] | None = None
@@ -2553,6 +3796,7 @@ class Catalog:
             raise DocError("config", "index-unreadable", where=settings.root, reason="the library must be a folder")
         self.local: Source = local_source(settings.localIndex) if settings.localIndex else bundled_source()
         self.sources: list[Source] = [*self.remotes, *([LibrarySource(settings.root)] if settings.root else []), self.local]
+        self.project: Project | None = open_project(settings.project) if settings.project else None
         self.failures: dict[str, DocError] = {}  # of each source the last one
         self.made_view: View | None = None
         self.lock = allocate_lock()
@@ -2599,10 +3843,11 @@ class Catalog:
                 notices.append(self.notice(source.stale_reason.code, "notice-stale", source, source.stale_reason))
         if not loaded:
             raise failed[0][1]
+        pins = read_pins(self.project) if self.project else None
         with self.lock:
             view = self.made_view
-            if view is None or [index for _, index in view.loaded] != [index for _, index in loaded]:
-                view = self.made_view = View(loaded, self.settings.only)
+            if view is None or view.pins is not pins or [index for _, index in view.loaded] != [index for _, index in loaded]:
+                view = self.made_view = View(loaded, self.settings.only, pins)
         return view, notices
 
     def notice(self, code: str, key: str, source: Source, error: DocError, **values: object) -> Record:
@@ -2644,7 +3889,8 @@ class Catalog:
             record = entry.record()
             result = {"id": entry.id, "name": shorten(record["name"], 100), "summary": shorten(record.get("summary", ""), 200), "score": score,
                       "matches": [shorten(say(self.lang, signal, **values), 200)], "versions": newest_first(record["versions"])[:8],
-                      "latest": newest(record["versions"]) if record["versions"] else "", "source": source.name}
+                      "latest": newest(record["versions"]) if record["versions"] else "",
+                      **(pinned_member(view.pins, record) if view.pins else {}), "source": source.name}
             room -= self.cost(result, render_result(result))
             if room < 0 and results:
                 break
@@ -2676,7 +3922,7 @@ class Catalog:
         rows: list[Record] = []
         answer: Record = {"id": entry.id, "name": shorten(record["name"], 100), "summary": shorten(record.get("summary", ""), 400),
                           "homepage": cut_end(record.get("homepage", ""), 300), "latest": newest(versions), "versions": named, "total": len(versions),
-                          "releases": rows,
+                          "releases": rows, **(pinned_member(view.pins, record) if view.pins else {}),
                           "source": source.describe(), **({"notices": notices} if notices else {})}
         room = DEFAULT_CHARS - self.cost(answer, render_releases(answer, self.lang)) - 200
         for version in versions:
@@ -2719,7 +3965,7 @@ class Catalog:
             id, _, version = id.rpartition("@")
         holders = self.found(view, notices, id)
         record = holders[0][1].record()
-        release = select_release(record["versions"], version, record["name"])
+        release = select_for_project(view.pins, record) if view.pins and not version else select_release(record["versions"], version, record["name"])
         source, volume = self.open_volume(holders, release.version, notices)
         return record, release, source, volume
 
@@ -2951,8 +4197,12 @@ def render_source(source: Record, lang: str) -> str:
     return where + (" " + say(lang, "text-stale") if source.get("stale") else "")
 
 
+def render_pinned(row: Record) -> list[str]:
+    return [f"pinned {row['pinned']['version']} ({row['pinned']['file']})"] if "pinned" in row else []
+
+
 def render_result(result: Record) -> str:
-    facts = (f"latest {result['latest']}", f"versions {', '.join(result['versions'])}",
+    facts = (f"latest {result['latest']}", f"versions {', '.join(result['versions'])}", *render_pinned(result),
              f"score {result['score']:g}: {'; '.join(result['matches'])}", result["source"])
     return f"- **{result['id']}** {result['name']}: {result['summary']}\n  {' | '.join(facts)}"
 
@@ -2974,7 +4224,8 @@ def render_releases(answer: Record, lang: str) -> str:
     rows = "\n".join(render_release(row, lang) for row in answer["releases"])
     rest = answer["versions"][len(answer["releases"]):]
     tail = [", ".join(rest)] if rest else []
-    return "\n\n".join(filter(None, [head, *render_notices(answer, lang), *about, rows, *tail, answer.get("next", ""), render_source(answer["source"], lang)]))
+    return "\n\n".join(filter(None, [head, *render_notices(answer, lang), *about, *render_pinned(answer), rows, *tail, answer.get("next", ""),
+                                    render_source(answer["source"], lang)]))
 
 
 def render_section(row: Record, lang: str) -> str:
@@ -15774,8 +17025,11 @@ class Library:
                 if again and again["volumes"].get(version) == entry["volumes"][version]:  # no other process has replaced it meanwhile
                     raise
 
-    def change(self, id: str, version: str, work: Callable[[Record | None], Record]) -> None:
-        """Replaces the volume of one version (None: there is none, or it is damaged) by what `work` makes of it, under the lock."""
+    def change(self, id: str, version: str, work: Callable[[Record | None], Record], package: tuple[str, str] = ("", "")) -> None:
+        """Replaces the volume of one version (None: there is none, or it is damaged) by what `work` makes of it, under the lock.
+
+        package: of an installed package its name with the ecosystem ('pypi:requests'), which the entry keeps, and the stamp of the copy that was read,
+        which the volume's reference keeps."""
         with self.locked():
             index = self.read()
             entry = next((entry for entry in index["entries"] if entry["id"] == id), None)
@@ -15785,6 +17039,8 @@ class Library:
                 index["entries"].append(entry)
             own = ["", *(volume.get("summary", "") for volume in entry["volumes"].values())]
             self.put_volume(entry, version, made)
+            if package[0]:
+                entry["package"], entry["volumes"][version]["stamp"] = package
             self.summarise(entry, own)
             self.write_index(index)
 
@@ -16069,12 +17325,15 @@ class Opened:
             self.lock.remove()
 
 
+# Who reads an installed package: ecosystem -> (name, options that say where it is) -> Collection.
+PACKAGE_SOURCES: dict[str, Callable[[str, Mapping[str, str]], Collection]] = {"pypi": open_python}
+
+
 def open_source(source: str, where: Mapping[str, str]) -> Collection:
     """The collection that a source names: 'pypi:NAME' is a package's, anything else a path's. where: options that say where packages are.
     Raises DocError."""
     scheme, sign, name = source.partition(":")
-    opener = {"pypi": open_python}.get(scheme) if sign else None
-    return opener(name, where) if opener else open_collection(source)
+    return PACKAGE_SOURCES[scheme](name, where) if sign and scheme in PACKAGE_SOURCES else open_collection(source)
 
 
 def open_origin(origin: Record, root: str, watch: Watch = do_nothing, options: Mapping[str, Any] = {}, stamps: Mapping[str, str] = {}) -> Opened:
@@ -16114,7 +17373,8 @@ def import_source(source: str, repo: str, version: str, root: str, watch: Watch 
         return {**import_opened(opened, source, repo, version, root, watch), "seconds": round(time.monotonic() - started, 3)}
 
 
-def import_opened(opened: Opened, source: str, repo: str, version: str, root: str, watch: Watch) -> Record:
+def import_opened(opened: Opened, source: str, repo: str, version: str, root: str, watch: Watch, package: tuple[str, str] = ("", "")) -> Record:
+    """package: as for Library.change."""
     collection = opened.collection
     guessed_repo, guessed_version = guess_name(collection)
     repo, version = repo or guessed_repo, version or guessed_version
@@ -16133,7 +17393,7 @@ def import_opened(opened: Opened, source: str, repo: str, version: str, root: st
         kept[0] = len(volume["documents"]) - done.report["documents"]
         return volume
 
-    library.change(repo, version, merge)
+    library.change(repo, version, merge, package)
     return {"repo": repo, "version": version, "root": library.root, **done.report, "documentsBeside": kept[0],
             **({name: done.volume["documents"][0][member] for name, member in (("doc", "path"), ("title", "title"))} if done.report["documents"] == 1 else {})}
 
@@ -16247,6 +17507,258 @@ def render_import(report: Record, lang: str) -> str:
     return "\n".join(lines)
 
 
+# ── packages ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+MESSAGES.update({
+    "packages-none": (
+        "{project} pins nothing: no lock file and no manifest in it names a package.{faults}",
+        "{project} 没有固定任何包：其中的锁文件和清单都未列出包。{faults}"),
+    "packages-head": ("{count} packages of {project}, pinned by {files}", "{project} 的 {count} 个包，由 {files} 固定"),
+    "packages-imported": ("{sections} sections", "{sections} 节"),
+    "packages-unchanged": ("unchanged", "未变"),
+    "packages-missing": ("not installed", "未安装"),
+    "packages-failed": ("fails: {reason}", "失败：{reason}"),
+    "packages-differs": ("pinned is {wanted}", "固定的是 {wanted}"),
+    "packages-done": (
+        "{imported} imported, {unchanged} unchanged, {missing} not installed, {failed} failed; {differs} installed in another version. {seconds} s, in {root}.",
+        "导入 {imported}，未变 {unchanged}，未安装 {missing}，失败 {failed}；{differs} 个安装的版本与固定的不同。用时 {seconds} 秒，存入 {root}。"),
+    "packages-looked": ("Looked for packages in: {places}. Install the project's packages and run this again.", "查找位置：{places}。请安装项目的包后重试。"),
+    "packages-transitive": ("{count} more are pinned as dependencies of these: add --all.", "另有 {count} 个作为它们的依赖被固定：加 --all。"),
+})
+
+MAX_INSTALLED = 200000
+
+
+class Copy:
+    """An installed copy of a package: its `version`, its `folder`, a `stamp` that changes when it does, and the `options` with which its reader finds it."""
+
+    __slots__ = ("folder", "options", "stamp", "version")
+
+    def __init__(self, version: str, folder: str, proof: str, options: Mapping[str, str]) -> None:
+        self.version, self.folder, self.options = version, folder, options
+        self.stamp = "-".join(map(str, [__version__, *(stamp_file(proof) or ())[1:]]))
+
+
+class Installed:
+    """Where a project's packages are installed. options: 'venv', 'python' and 'site-packages' say where those of Python are."""
+
+    def __init__(self, pins: Pins, options: Mapping[str, str]) -> None:
+        self.pins, self.options = pins, {name: os.path.abspath(os.path.expanduser(path)) for name, path in options.items()}
+        self.folders = list(dict.fromkeys(os.path.join(pins.folder, os.path.dirname(path)).rstrip(os.sep) for path in ("x", *pins.stamps)))
+        self.kept: dict[str, dict[str, list[Copy]]] = {}
+        self.looked: dict[str, list[str]] = {}
+
+    def copies(self, pin: Pin) -> list[Copy]:
+        """The copies of a pinned package, the one that the project's own code gets first."""
+        finders = {"pypi": self.find_python, "npm": self.find_npm}
+        if pin.ecosystem in finders:
+            if pin.ecosystem not in self.kept:
+                self.kept[pin.ecosystem] = finders[pin.ecosystem]()
+            return self.kept[pin.ecosystem].get(pin.key[1], [])
+        return self.find_crate(pin) if pin.ecosystem == "crate" else self.find_go(pin)
+
+    def python_folders(self) -> list[str]:
+        """The folders that Python's packages are in: those of the options, else of the environment in the project, else of the active one and of the
+        interpreter that runs."""
+        own = [os.path.join(folder, name) for folder in self.folders for name in (".venv", "venv")]
+        found = [folder for base in own if os.path.isdir(base) for folder in venv_folders(base)] if not self.options else []
+        return found or python_folders(self.options)
+
+    def find_python(self) -> dict[str, list[Copy]]:
+        found: dict[str, list[Copy]] = {}
+        self.looked["pypi"] = self.python_folders()
+        for folder in self.looked["pypi"]:
+            for name in sorted(list_names(folder)):
+                match = re.fullmatch(r"(.+?)-([^-]+)(?:-py[0-9.]+)?\.(?:dist|egg)-info", name)
+                if match:
+                    where = os.path.join(folder, name)
+                    proof = next((path for path in (os.path.join(where, "RECORD"), os.path.join(where, "METADATA")) if os.path.exists(path)), where)
+                    found.setdefault(package_key("pypi", match.group(1))[1], []).append(Copy(match.group(2), where, proof, {"site-packages": folder}))
+        return found
+
+    def find_npm(self) -> dict[str, list[Copy]]:
+        """Every package below the project's node_modules: those inside of others and pnpm's own store of them too."""
+        todo = [os.path.join(folder, "node_modules") for folder in self.folders]
+        self.looked["npm"] = todo[:]
+        found: dict[str, list[Copy]] = {}
+        seen: set[str] = set()
+        for modules in todo:  # which grows
+            for name in sorted(list_names(modules)):
+                path = os.path.join(modules, name)
+                if name == ".pnpm":
+                    todo += [os.path.join(path, inner, "node_modules") for inner in list_names(path)]
+                inner_names = [name + "/" + inner for inner in list_names(path)] if name.startswith("@") else [] if name.startswith(".") else [name]
+                for full in inner_names:
+                    real = os.path.realpath(os.path.join(modules, *full.split("/")))
+                    proof = os.path.join(real, "package.json")
+                    if real in seen or len(seen) > MAX_INSTALLED or not os.path.isfile(proof):
+                        continue
+                    seen.add(real)
+                    todo.append(os.path.join(real, "node_modules"))
+                    about = read_package_json(proof)
+                    if about.get("version"):
+                        place = os.path.dirname(os.path.dirname(real)) if full.startswith("@") else os.path.dirname(real)
+                        found.setdefault(package_key("npm", as_text(about.get("name")) or full)[1], []).append(
+                            Copy(as_text(about["version"]), real, proof, {"node-modules": place}))
+        return found
+
+    def find_crate(self, pin: Pin) -> list[Copy]:
+        home = os.environ.get("CARGO_HOME") or os.path.join(os.path.expanduser("~"), ".cargo")
+        sources = os.path.join(home, "registry", "src")
+        vendored = [os.path.join(folder, "vendor") for folder in self.folders]
+        self.looked["crate"] = [sources, vendored[0]]
+        found = []
+        for folder in [*(os.path.join(sources, name) for name in sorted(list_names(sources))), *vendored]:
+            for name in list_names(folder) if not pin.exact else (f"{pin.name}-{pin.version}",):
+                version = name[len(pin.name) + 1:] if name.startswith(pin.name + "-") else ""
+                proof = os.path.join(folder, name, "Cargo.toml")
+                if parse_version(version) and os.path.isfile(proof):
+                    found.append(Copy(version, os.path.dirname(proof), proof, {"folder": os.path.dirname(proof)}))
+        order = newest_first([copy.version for copy in found])
+        return sorted(found, key=lambda copy: order.index(copy.version))
+
+    def find_go(self, pin: Pin) -> list[Copy]:
+        paths = os.environ.get("GOPATH") or os.path.join(os.path.expanduser("~"), "go")
+        cache = os.environ.get("GOMODCACHE") or os.path.join(paths.split(os.pathsep)[0], "pkg", "mod")
+        self.looked["go"] = [cache]
+        escaped = re.sub("[A-Z]", lambda match: "!" + match.group().lower(), f"{pin.name}@{pin.version}")
+        folder = os.path.join(cache, *escaped.split("/"))
+        inside = ".." not in escaped.split("/") and os.path.isdir(folder)
+        return [Copy(pin.version, folder, folder, {"folder": folder})] if inside else []
+
+
+def read_package_json(path: str) -> Record:
+    try:
+        with open(path, "rb") as file:
+            return table_of(json.loads(file.read(MAX_INDEX_BYTES).decode("utf-8-sig")))
+    except (OSError, ValueError, RecursionError):
+        return {}
+
+
+def open_package(pin: Pin, copy: Copy) -> Collection:
+    """The documentation of an installed copy: where nobody reads packages of its ecosystem, the pages in its folder. Raises DocError."""
+    return open_source(f"{pin.ecosystem}:{pin.name}", copy.options) if pin.ecosystem in PACKAGE_SOURCES else open_collection(copy.folder)
+
+
+def fits_pin(pin: Pin, version: str) -> bool:
+    """Whether an installed version is the one that is pinned, or within its range."""
+    if not pin.version:
+        return True
+    if pin.exact:
+        return select_exact([version], pin.version.lower()) is not None
+    try:
+        return bool(select_release([version], pin.version).version)
+    except DocError:
+        return False
+
+
+def choose_copies(pins: Sequence[Pin], installed: Installed) -> list[tuple[Pin, Copy | None]]:
+    """For the pins of one package which installed copies they mean. Of a Python package one version is installed, whichever of several pins it is."""
+    copies = installed.copies(pins[0])
+    if pins[0].ecosystem == "pypi" or not pins[0].exact:
+        copy = copies[0] if copies else None
+        pin = next((pin for pin in pins if copy and fits_pin(pin, copy.version)), pins[0])
+        return [(pin, copy)]
+    found: list[tuple[Pin, Copy | None]] = []
+    for pin in pins:
+        exact = [copy for copy in installed.copies(pin) if fits_pin(pin, copy.version)]
+        others = copies if len(pins) == 1 else []
+        found.append((pin, next(iter(exact or others), None)))
+    return found
+
+
+def package_id(pin: Pin, ambiguous: Iterable[str], entries: Mapping[str, Record]) -> str:
+    """The id of a package's entry: its name; 'npm:NAME' where another ecosystem has one of that name, in the project or in the library."""
+    name = pin.key[1] if pin.ecosystem == "pypi" else pin.name
+    full = f"{pin.ecosystem}:{name}"
+    other = entries.get(name.casefold(), {}).get("package", full)
+    return full if name.casefold() in ambiguous or full.casefold() in entries or other != full else name
+
+
+def index_project(folder: str, root: str, every: bool, options: Mapping[str, str], lang: str, tell: Callable[[str], None]) -> Record:
+    """Imports the installed copies of what the project at `folder` pins, direct ones alone unless `every`, into the library folder `root`. Tells it in
+    words as it goes on: the head of a table, the row of each package when it is done, what came of it. Returns the report; raises DocError not-found where
+    the project pins nothing.
+
+    {project, root, files, packages: [{package, id, pinned, file, direct, status, installed?, differs?, sections?, error?}], imported, unchanged, missing,
+    failed, differs: counts, transitive: how many are pinned and were not asked for, faults, places, seconds}. One that fails stops no other.
+    """
+    started = time.monotonic()
+    pins = read_pins(open_project(folder))
+    if not pins.found:
+        raise DocError("not-found", "packages-none", project=pins.folder, faults="".join(f" {fault.message(lang)}." for fault in pins.faults))
+    tell(render_packages_head(pins, lang, every))
+    installed = Installed(pins, options)
+    chosen = [group for group in pins.found.values() if every or group[0].direct]
+    chosen.sort(key=lambda group: (not group[0].direct, group[0].key))
+    names = Counter(name for name, _ in {(group[0].key[1], group[0].ecosystem) for group in chosen})
+    ambiguous = {name for name, number in names.items() if number > 1}
+    library = Library(root)
+    entries = {entry["id"].casefold(): entry for entry in library.read()["entries"]}
+    rows: list[Record] = []
+    for group in chosen:
+        asked = [pin for pin in group if every or pin.direct]
+        for pin, copy in choose_copies(asked, installed):
+            id = package_id(pin, ambiguous, entries)
+            row: Record = {"package": f"{pin.ecosystem}:{pin.name}", "id": id, "pinned": pin.version, "file": pin.file, "direct": pin.direct,
+                           **({"groups": list(pin.groups)} if pin.groups else {}), **import_package(pin, copy, id, library, entries)}
+            rows.append(row)
+            tell(render_package(row, lang))
+    counts = Counter(row["status"] for row in rows)
+    report = {"project": pins.folder, "root": library.root, "files": list(dict.fromkeys(row["file"] for row in rows)), "packages": rows,
+            **{status: counts[status] for status in ("imported", "unchanged", "missing", "failed")}, "differs": sum(1 for row in rows if row.get("differs")),
+            "transitive": 0 if every else len(pins.found) - len(chosen), "faults": [str(fault) for fault in pins.faults],
+            "places": [place for ecosystem in sorted({row["package"].partition(":")[0] for row in rows if row["status"] == "missing"})
+                       for place in installed.looked.get(ecosystem, ())][:20],
+            "seconds": round(time.monotonic() - started, 3)}
+    tell(render_packages_end(report, lang))
+    return report
+
+
+def import_package(pin: Pin, copy: Copy | None, id: str, library: Library, entries: Mapping[str, Record]) -> Record:
+    """Imports one copy; returns what the row of a package says of it. What is in the library in the same version and has not changed is left alone."""
+    if copy is None:
+        return {"status": "missing"}
+    row: Record = {"installed": copy.version, **({} if fits_pin(pin, copy.version) else {"differs": True})}
+    known = table_of(entries.get(id.casefold(), {}).get("volumes")).get(copy.version, {})
+    if known.get("stamp") == copy.stamp:
+        return {**row, "status": "unchanged", "sections": known.get("sections", 0)}
+    try:
+        with Opened(open_package(pin, copy)) as opened:
+            report = import_opened(opened, f"{pin.ecosystem}:{pin.name}", id, copy.version, library.root, do_nothing, (package_name(pin), copy.stamp))
+    except DocError as error:
+        return {**row, "status": "failed", "error": error.report("en")}
+    except Exception as error:  # a reader's own fault must not cost the other packages
+        return {**row, "status": "failed", "error": {"code": "internal", "message": f"{type(error).__name__}: {error}"[:300]}}
+    return {**row, "status": "imported", "documents": report["documents"], "sections": report["sections"]}
+
+
+def package_name(pin: Pin) -> str:
+    """What an entry's member `package` says."""
+    return f"{pin.ecosystem}:{pin.key[1] if pin.ecosystem == 'pypi' else pin.name}"
+
+
+def render_package(row: Record, lang: str) -> str:
+    """A line of the table: package, pinned version, installed version, what came of it."""
+    result = say(lang, f"packages-{row['status']}", sections=row.get("sections", 0), reason=shorten(row.get("error", {}).get("message", ""), 160))
+    result += " | " + say(lang, "packages-differs", wanted=row["pinned"]) if row.get("differs") else ""
+    return f"| {row['package']} | {row['pinned'] or '*'} | {row.get('installed', '-')} | {result} |"
+
+
+def render_packages_head(pins: Pins, lang: str, every: bool) -> str:
+    chosen = [group[0] for group in pins.found.values() if every or group[0].direct]
+    files = ", ".join(dict.fromkeys(pin.file for pin in chosen)) or "-"
+    head = say(lang, "packages-head", count=len(chosen), project=pins.folder, files=shorten(files, 300))
+    return f"# {head}\n\n| package | pinned | installed | |\n| --- | --- | --- | --- |"
+
+
+def render_packages_end(report: Record, lang: str) -> str:
+    lines = ["", say(lang, "packages-done", **{name: report[name] for name in ("imported", "unchanged", "missing", "failed", "differs", "seconds", "root")})]
+    lines += [say(lang, "packages-looked", places=", ".join(report["places"]))] if report["places"] else []
+    lines += [say(lang, "packages-transitive", count=report["transitive"])] if report["transitive"] else []
+    return "\n".join([*lines, *(f"- {fault}" for fault in report["faults"])])
+
+
 # ── tools ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 class Parameter:
@@ -16318,6 +17830,7 @@ SOURCE_MEMBERS: Record = {"name": TEXT, "kind": {"type": "string", "enum": ["bun
                           "stale": {"type": "boolean"},
                           "entries": COUNT, "updatedAt": TEXT}
 SOURCE = object_schema(SOURCE_MEMBERS, ("stale", "entries", "updatedAt"))
+PINNED = object_schema({"version": TEXT, "file": TEXT})
 
 ID = Parameter("id", "string", "Entry id from catalog_lookup, such as 'express'; an alias works too.", (1, 200), required=True)
 
@@ -16359,7 +17872,8 @@ TOOLS = (
          (Parameter("query", "string", "A library's name, or words for what it should do.", (1, 1000), required=True),
           Parameter("limit", "integer", "How many results at most.", (1, 50), 8)),
          object_schema({"query": TEXT, "results": {"type": "array", "items": object_schema(
-             {"id": TEXT, "name": TEXT, "summary": TEXT, "score": NUMBER, "matches": TEXTS, "versions": TEXTS, "latest": TEXT, "source": TEXT})},
+             {"id": TEXT, "name": TEXT, "summary": TEXT, "score": NUMBER, "matches": TEXTS, "versions": TEXTS, "latest": TEXT, "pinned": PINNED,
+              "source": TEXT}, ("pinned",))},
              "total": COUNT, "sources": {"type": "array", "items": SOURCE}, "notices": NOTICES, "next": NEXT}, ("notices", "next")),
          lambda catalog, given, watch: catalog.lookup(given["query"], given["limit"]), render_lookup),
     Tool("catalog_releases", "List a library's versions",
@@ -16367,7 +17881,7 @@ TOOLS = (
          (ID,),
          object_schema({"id": TEXT, "name": TEXT, "summary": TEXT, "homepage": TEXT, "latest": TEXT, "versions": TEXTS, "total": COUNT,
                         "releases": {"type": "array", "items": object_schema({"version": TEXT, "sections": COUNT, "summary": TEXT}, ("sections",))},
-                        "source": SOURCE, "notices": NOTICES, "next": NEXT}, ("notices", "next")),
+                        "pinned": PINNED, "source": SOURCE, "notices": NOTICES, "next": NEXT}, ("pinned", "notices", "next")),
          lambda catalog, given, watch: catalog.releases(given["id"]), render_releases),
     Tool("doc_extract", "Read documentation",
          "Read the passages of a library's documentation that answer a question, for exactly one version. Pass the version your project uses: '5.1.0', '5', "
@@ -16379,7 +17893,8 @@ TOOLS = (
           Parameter("focus", "string", "What you want to know, in a few words; or '#' and a section id.", (0, 1000)),
           Parameter("maxSections", "integer", "How many passages at most.", (1, 50), 6),
           Parameter("maxChars", "integer", "How long the whole answer may be, in characters.", MAX_CHARS, DEFAULT_CHARS)),
-         object_schema({"id": TEXT, "name": TEXT, "version": TEXT, "releaseKind": {"type": "string", "enum": ["latest", "exact", "prefix", "range", "pinned"]},
+         object_schema({"id": TEXT, "name": TEXT, "version": TEXT,
+                        "releaseKind": {"type": "string", "enum": ["latest", "exact", "prefix", "range", "pinned", "nearest"]},
                         "releaseNote": TEXT, "focus": TEXT, "sections": {"type": "array", "items": object_schema(
                             {"id": TEXT, "heading": TEXT, "path": TEXT, "body": TEXT, "score": NUMBER, "relevance": NUMBER, "matches": TEXTS,
                              "omittedChars": COUNT, "next": NEXT, "addressesModel": {"type": "boolean"}}, ("omittedChars", "next", "addressesModel"))},
@@ -18101,6 +19616,10 @@ def examine_sources(catalog: Catalog, settings: Settings, report: Record) -> Non
             report["problems"] += [fault.message(settings.lang) for fault in faults]
         unknown = [id for id in settings.only if id.casefold() not in {known.casefold() for known in outcome.numbers}]
         row["onlyWithoutEntry"] = unknown
+    if catalog.project:
+        pins = read_pins(catalog.project)
+        report["project"] = {"path": pins.folder, "files": list(pins.stamps)[:50], "pins": len(pins.pins), "direct": sum(1 for pin in pins.pins if pin.direct)}
+        report["problems"] += [fault.message(settings.lang) for fault in pins.faults]
     missing = set.intersection(*(set(row.pop("onlyWithoutEntry", settings.only)) for row in report["sources"])) if report["sources"] else set()
     report["problems"] += [say(settings.lang, "doctor-only", id=id) for id in sorted(missing)]
 
@@ -18223,6 +19742,9 @@ def render_report(report: Record, lang: str) -> str:
                    for server in row["servers"]]
         lines.append(f"- {row['client']}, {row['scope']}, {row['path']}: {', '.join(servers) or 'cannot be read'}")
     lines += [] if report["clients"] else ["none is configured (doctrove setup)"]
+    if "project" in report:
+        row = report["project"]
+        lines += ["", "## Project", "", f"- {row['path']}: {row['pins']} pins, {row['direct']} direct, from {', '.join(row['files']) or 'no file'}"]
     lines += ["", "## Problems", "", *([f"- {problem}" for problem in report["problems"]] or ["none"])]
     return "\n".join(lines)
 
@@ -19055,7 +20577,7 @@ class JsonText:
 
 # TOML
 
-TOML_BLANK = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*")
+TOML_GAP = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*")
 TOML_SPACE = re.compile(r"[ \t]*")
 TOML_TOKEN = re.compile(r"true|false|[-+]?(?:inf|nan)\b|[-+]?[0-9][-+0-9A-Za-z_.:]*(?: [0-9]{2}:[-+0-9:.Z]*)?")
 
@@ -19139,7 +20661,7 @@ def scan_toml_value(text: str, at: int, depth: int = 0) -> tuple[Any, int]:
             raise ConfigFault(at, "config-expected", wanted="TOML")
         return {"true": True, "false": False}.get(found[0], found[0]), found.end()
     close, items, table = "]" if sign == "[" else "}", [], {}
-    at = skip_toml(text, at + 1, TOML_BLANK)
+    at = skip_toml(text, at + 1, TOML_GAP)
     while not text.startswith(close, at):
         if at >= len(text):
             raise ConfigFault(start, "config-open", what=sign)
@@ -19151,9 +20673,9 @@ def scan_toml_value(text: str, at: int, depth: int = 0) -> tuple[Any, int]:
         else:
             item, at = scan_toml_value(text, at, depth + 1)
             items.append(item)
-        at = skip_toml(text, at, TOML_BLANK)
+        at = skip_toml(text, at, TOML_GAP)
         if text.startswith(",", at):
-            at = skip_toml(text, at + 1, TOML_BLANK)
+            at = skip_toml(text, at + 1, TOML_GAP)
         elif not text.startswith(close, at):
             raise ConfigFault(at if at < len(text) else start, "config-expected", wanted=f", / {close}")
     return (items if sign == "[" else table), at + 1
@@ -19163,7 +20685,7 @@ def scan_toml(text: str) -> list[TomlStatement]:
     """The headers and keys of a document. Raises ConfigFault."""
     statements: list[TomlStatement] = []
     table: tuple[str, ...] = ()
-    at = skip_toml(text, 0, TOML_BLANK)
+    at = skip_toml(text, 0, TOML_GAP)
     while at < len(text):
         start = at
         if text.startswith("[", at):
@@ -19184,7 +20706,7 @@ def scan_toml(text: str) -> list[TomlStatement]:
         if rest is None:
             raise ConfigFault(at, "config-expected", wanted="EOL")
         statements[-1].end = rest.end()
-        at = skip_toml(text, rest.end(), TOML_BLANK)
+        at = skip_toml(text, rest.end(), TOML_GAP)
     return statements
 
 
@@ -19350,7 +20872,7 @@ def scan_yaml(text: str) -> list[YamlLine]:
         for nested in re.finditer(r"(?:^|(?<=- ))- +(?=\S)", body):  # '- key:' opens the indentation of its key
             indents.append(indent + nested.end())
         body = body.rstrip()
-        if lines and indent > lines[-1].indent and yaml_key(body) and yaml_value(lines[-1].body):
+        if lines and indent > lines[-1].indent and yaml_entry(body) and yaml_value(lines[-1].body):
             raise ConfigFault(at, "config-indent")
         lines.append(YamlLine(at, rest.end(), indent, body))
         if re.search(r"(?:^|\s)[|>][-+0-9]{0,2}$", body):
@@ -19363,7 +20885,7 @@ YAML_WORD = re.compile(r"[A-Za-z@/.][A-Za-z0-9_./-]*")
 YAML_KEY = re.compile(r"""("(?:[^"\\]|\\.)*"[ \t]*|'(?:[^']|'')*'[ \t]*|[^\s"'#:\[\]{},&*!|>%@`-][^:#]*|-[^\s:#][^:#]*):(?:\s+|$)""")
 
 
-def yaml_key(body: str) -> tuple[str, str] | None:
+def yaml_entry(body: str) -> tuple[str, str] | None:
     """(key, the rest) of a line `key: rest`."""
     found = YAML_KEY.match(body)
     return (found[1].strip().strip("\"'"), body[found.end():].strip()) if found else None
@@ -19371,7 +20893,7 @@ def yaml_key(body: str) -> tuple[str, str] | None:
 
 def yaml_value(body: str) -> bool:
     """Whether a line `key: value` has its whole value, so that no mapping can follow below it."""
-    pair = yaml_key(body)
+    pair = yaml_entry(body)
     return pair is not None and pair[1] != "" and pair[1][0] not in "&!|>"
 
 
@@ -19431,7 +20953,7 @@ class YamlText:
         for number, line in enumerate(self.lines):
             if line.indent or (number and is_item(line)):
                 continue
-            key = yaml_key(line.body)
+            key = yaml_entry(line.body)
             if key is None:
                 raise ConfigFault(line.start, "config-expected", wanted="key: …")
             if self.holder is not None:
@@ -19449,7 +20971,7 @@ class YamlText:
         children: list[list[YamlLine]] = []
         for line in self.block:
             if line.indent == self.block[0].indent:
-                if is_item(line) != self.is_list or (not self.is_list and yaml_key(line.body) is None):
+                if is_item(line) != self.is_list or (not self.is_list and yaml_entry(line.body) is None):
                     raise ConfigFault(line.start, "config-form", part=self.key or "-")
                 children.append([])
             children[-1].append(line)
@@ -19457,13 +20979,13 @@ class YamlText:
 
     def name_of(self, child: Sequence[YamlLine]) -> str:
         if not self.is_list:
-            return (yaml_key(child[0].body) or ("", ""))[0]
+            return (yaml_entry(child[0].body) or ("", ""))[0]
         wanted = "name" if self.key else "id"
         body = re.sub(r"^-\s+", "", child[0].body)
         inner = child[0].indent + len(child[0].body) - len(body)
         for line in child:
             text = body if line is child[0] else line.body
-            pair = yaml_key(re.sub(r"^(?:-\s+)+", "", text))
+            pair = yaml_entry(re.sub(r"^(?:-\s+)+", "", text))
             if pair and pair[0] == wanted and (not self.key or line is child[0] or line.indent == inner):
                 return pair[1].strip("\"'")
         return ""
@@ -19947,10 +21469,11 @@ COMMAND_OPTIONS = {
     "tree": ("", "sections inside each other", "tree"),
     "verify": ("", "recompute the hashes of what is read", "verify"),
     "host": ("ADDRESS", "address to listen on", ""),
+    "all": ("", "of a project: what it pins as dependencies of dependencies too", ""),
     "as": ("ID[@VERSION]", "the entry's id and version (default: from the source's name)", ""),
-    "python": ("PATH", "of pypi:NAME: the interpreter whose packages are meant (default: the one that runs)", ""),
-    "venv": ("DIR", "of pypi:NAME: the virtual environment that holds it", ""),
-    "site-packages": ("DIR", "of pypi:NAME: the folder that holds it", ""),
+    "python": ("PATH", "of pypi:NAME and --project: the interpreter whose packages are meant (default: the one that runs)", ""),
+    "venv": ("DIR", "of pypi:NAME and --project: the virtual environment that holds packages", ""),
+    "site-packages": ("DIR", "of pypi:NAME and --project: the folder that holds packages", ""),
     "output": ("FILE", "the file to write (or -o FILE)", ""),
     "index": ("PATH", "pack this index: a folder, an index.json, a .zip or a .pyz", ""),
     "no-bundled": ("", "leave out what this file brings along", ""),
@@ -19974,8 +21497,8 @@ COMMANDS = {
     "section": ("ID[@VERSION] SECTION…", 2, 51, ("json", "verify", "max-chars"), "read sections whole, by their ids"),
     "search": ("ID[@VERSION] QUERY…", 2, 99, ("json", "limit"), "find sections without their text"),
     "compare": ("ID FROM TO [FOCUS…]", 3, 99, ("json", "max-chars"), "what changed between two versions"),
-    "index": ("SOURCE…", 1, 99, ("json", "as", "crawl", "max-pages", "max-depth", "max-bytes", *PACKAGE_OPTIONS),
-              "import folders, archives, files or URLs of documentation, or pypi:NAME, an installed package, into the library (--root DIR)"),
+    "index": ("[SOURCE…]", 0, 99, ("json", "as", "crawl", "max-pages", "max-depth", "max-bytes", "all", *PACKAGE_OPTIONS),
+              "import folders, archives, files, URLs or pypi:NAME, an installed package, into the library (--root DIR); without SOURCE: what --project pins"),
     "pack": ("[SOURCE…]", 0, 99, ("output", "index", "as", "no-bundled", "keep-going", "compile-with", "list", "json",
                              *PACKAGE_OPTIONS),
              "write a new file: this program with other documentation (SOURCE…, --index, the library --root)"),
@@ -20138,6 +21661,8 @@ def run_index(sources: Sequence[str], label: str, settings: Settings, as_json: b
         raise DocError("config", "usage", problem="index needs a library folder to write to: --root DIR")
     if label and len(sources) > 1:
         raise DocError("config", "usage", problem="--as names one entry; import several sources one by one")
+    if not sources:
+        return run_index_project(label, settings, as_json, options)
     repo, _, version = label.rpartition("@") if "@" in label[1:] else (label, "", "")
     reports: list[Record] = []
     failed = False
@@ -20209,6 +21734,22 @@ def choose_packed(folder: str, options: Mapping[str, list[str]], settings: Setti
     if not chosen:
         raise usage_error("name what to pack: SOURCE…, --index PATH or --root DIR")
     return chosen if "no-bundled" in options else [*chosen, ("bundled", bundled_source())]
+
+
+def run_index_project(label: str, settings: Settings, as_json: bool, options: Mapping[str, list[str]]) -> int:
+    """The command `index` with --project and no source. Returns the exit code: nothing found where something pinned is not installed, fails, or a file
+    of the project cannot be read."""
+    if not settings.project or not settings.root:
+        raise usage_error("index needs sources, or --project DIR")
+    if label:
+        raise usage_error("--as names one entry; each package of a project has its own")
+    where = {name: options[name][-1] for name in PACKAGE_OPTIONS if name in options}
+    report = index_project(settings.project, settings.root, "all" in options, where, settings.lang, (lambda text: None) if as_json else
+                           (lambda text: show(paint(text))))
+    if as_json:
+        show(json.dumps(report, ensure_ascii=False, indent=2))
+    needed = [row for row in report["packages"] if row["status"] == "missing" and "optional" not in row.get("groups", ())]
+    return NOTHING_FOUND if needed or report["failed"] or report["faults"] else FOUND
 
 
 def show_progress(done: int, all: int) -> None:

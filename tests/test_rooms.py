@@ -50,6 +50,16 @@ class Rooms(unittest.TestCase):
             with self.subTest(line=node.lineno, room=BANNERS[max(room_of(node), 0)][1]):
                 self.assertEqual(below, {})
 
+    def test_no_two_rooms_make_the_same_name(self) -> None:
+        """In the packed file they share one namespace, whichever of them is loaded first."""
+        places: dict[str, list[int]] = {}
+        for node in TREE.body:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+            made = [node.name] if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else [name for target in targets for name in names_made(target)]
+            for name in made:
+                places.setdefault(name, []).append(node.lineno)
+        self.assertEqual({name: lines for name, lines in places.items() if len(lines) > 1}, {})
+
     def test_the_docstring_names_the_rooms_in_order(self) -> None:
         text = ast.get_docstring(TREE) or ""
         places = []
