@@ -21499,9 +21499,9 @@ COMMANDS = {
     "compare": ("ID FROM TO [FOCUS…]", 3, 99, ("json", "max-chars"), "what changed between two versions"),
     "index": ("[SOURCE…]", 0, 99, ("json", "as", "crawl", "max-pages", "max-depth", "max-bytes", "all", *PACKAGE_OPTIONS),
               "import folders, archives, files, URLs or pypi:NAME, an installed package, into the library (--root DIR); without SOURCE: what --project pins"),
-    "pack": ("[SOURCE…]", 0, 99, ("output", "index", "as", "no-bundled", "keep-going", "compile-with", "list", "json",
+    "pack": ("[SOURCE…]", 0, 99, ("output", "index", "as", "no-bundled", "keep-going", "compile-with", "list", "all", "json",
                              *PACKAGE_OPTIONS),
-             "write a new file: this program with other documentation (SOURCE…, --index, the library --root)"),
+             "write a new file: this program with other documentation (SOURCE…, --project, --index, the library --root)"),
     "repos": ("", 0, 0, ("json",), "list what documentation there is"),
     "refresh": ("[ID]", 0, 1, ("json",), "import again what has changed at its source"),
     "verify": ("[ID]", 0, 1, ("json",), "hold what is stored against its hashes and its sources"),
@@ -21702,6 +21702,8 @@ def run_pack(sources: Sequence[str], options: Mapping[str, list[str]], settings:
     with tempfile.TemporaryDirectory() as folder:
         how = {**web_options(settings), "where": {name: options[name][-1] for name in PACKAGE_OPTIONS if name in options}}
         missing = import_all(sources, label, folder, settings, how)
+        if settings.project and ("project" in options or not sources):
+            missing += import_pinned(folder, options, settings)
         if missing and "keep-going" not in options:
             raise DocError("not-found", "pack-missing", path=target, count=len(missing))
         report = as_config(lambda: pack(target, choose_packed(folder, options, settings),
@@ -21725,6 +21727,19 @@ def import_all(sources: Sequence[str], label: str, root: str, settings: Settings
     return missing
 
 
+def import_pinned(root: str, options: Mapping[str, list[str]], settings: Settings) -> list[Record]:
+    """Imports the installed copies of what the project pins into the library `root`. Returns {source, reason} of what is not in it."""
+    where = {name: options[name][-1] for name in PACKAGE_OPTIONS if name in options}
+    report = index_project(str(settings.project), root, "all" in options, where, settings.lang, lambda text: None)
+    missing = [{"source": report["project"], "reason": fault} for fault in report["faults"]]
+    for row in report["packages"]:
+        if row["status"] == "failed" or (row["status"] == "missing" and "optional" not in row.get("groups", ())):
+            missing.append({"source": row["package"], "reason": shorten(render_package(row, settings.lang).strip("| "), 400)})
+    for row in missing:
+        log(f"{row['source']}: {row['reason']}")
+    return missing
+
+
 def choose_packed(folder: str, options: Mapping[str, list[str]], settings: Settings) -> list[tuple[str, LocalSource]]:
     """The indexes to pack by name, what was imported into `folder` first; the library counts where it is named at the command line or nothing else is."""
     chosen = [("imported", local_source(folder))] if os.path.exists(os.path.join(folder, "index.json")) else []
@@ -21732,7 +21747,7 @@ def choose_packed(folder: str, options: Mapping[str, list[str]], settings: Setti
     if settings.root and ("root" in options or not chosen):
         chosen.append(("library", local_source(settings.root)))
     if not chosen:
-        raise usage_error("name what to pack: SOURCE…, --index PATH or --root DIR")
+        raise usage_error("name what to pack: SOURCE…, --project DIR, --index PATH or --root DIR")
     return chosen if "no-bundled" in options else [*chosen, ("bundled", bundled_source())]
 
 

@@ -246,6 +246,39 @@ class Pack(Packing):
                     self.assertEqual(one.read(name), two.read(name), name)
 
 
+class Pinned(Packing):
+    """What a project pins."""
+
+    def setUp(self):
+        super().setUp()
+        lock = {"name": "p", "lockfileVersion": 3, "packages": {
+            "": {"dependencies": {"gadget": "^2.0.0"}}, "node_modules/gadget": {"version": "2.1.3", "dependencies": {"deep": "1"}},
+            "node_modules/deep": {"version": "1.0.0"}}}
+        self.project = put(os.path.join(self.folder, "project"), {
+            "package.json": json.dumps({"name": "p", "dependencies": {"gadget": "^2.0.0"}}), "package-lock.json": json.dumps(lock),
+            **{f"node_modules/{name}/package.json": json.dumps({"name": name, "version": version, "main": "index.js"})
+               for name, version in (("gadget", "2.1.3"), ("deep", "1.0.0"))},
+            "node_modules/gadget/README.md": page("Gadget", "turn"), "node_modules/deep/README.md": page("Deep", "dive")})
+
+    def test_the_installed_copies_go_in(self):
+        report = self.packed("--project", self.project, "--no-bundled")
+        self.assertEqual([(row["id"], row["version"]) for row in report["holds"]], [("gadget", "2.1.3")])
+        self.assertEqual(self.extract("gadget", "turn")["sections"][0]["heading"], "Gadget turn")
+        both = self.packed("--project", self.project, "--all", "--no-bundled")
+        self.assertEqual({row["id"] for row in both["holds"]}, {"gadget", "deep"})
+
+    def test_one_that_is_not_installed_is_named(self):
+        shutil.rmtree(os.path.join(self.project, "node_modules", "deep"))
+        self.refused("--project", self.project, "--all", code=1, says=["npm:deep", "--keep-going"])
+        done = self.pack("--project", self.project, "--all", "--keep-going", "--json")
+        self.assertEqual((done.returncode, [row["source"] for row in json.loads(done.stdout)["missing"]]), (1, ["npm:deep"]))
+
+    def test_a_project_in_the_environment_counts_where_nothing_else_is_named(self):
+        env = clean_env(DOCTROVE_PROJECT=self.project)
+        self.assertEqual([row["id"] for row in self.packed("--no-bundled", env=env)["holds"]], ["gadget"])
+        self.assertEqual([row["id"] for row in self.packed("--no-bundled", self.gizmo, env=env)["holds"]], ["gizmo"])
+
+
 class List(Packing):
 
     def test_it_names_every_version_with_its_figures(self):
