@@ -9,7 +9,8 @@ The module reads from top to bottom as the data flows, and each room uses only t
     cache       least recently used items with a time to live; the pause after a failed fetch
     releases    parse, compare and select versions
     projects    what a project pins: lock files and manifests, and which version of an entry that means
-    scoring     words, catalog tiers, section ranking
+    scoring     words, section ranking
+    search      catalog tiers: entries by name, id, alias and summary
     index       the format doctrove-index@1: validation, Index / Entry / Volume / Section
     sources     where bytes come from: bundled, folder, file, zip
     remote      indexes at URLs: fetched, cached, revalidated, within limits
@@ -2498,6 +2499,19 @@ class SectionRanker:
         return len(sums), [(at, -step / 10000) for step, _, at in ordered[:most]], explain
 
 
+def edits(text: str) -> set[str]:
+    """Every text one typo away: a letter dropped, swapped with its neighbour, replaced or added."""
+    letters = sorted({*text, *"abcdefghijklmnopqrstuvwxyz0123456789-._ "})
+    halves = [(text[:at], text[at:]) for at in range(len(text) + 1)]
+    made = {left + right[1:] for left, right in halves} | {left + right[1] + right[0] + right[2:] for left, right in halves if len(right) > 1}
+    for letter in letters:
+        made.update(left + letter + right for left, right in halves)
+        made.update(left + letter + right[1:] for left, right in halves if right)
+    return made - {text, ""}
+
+
+# ── search ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
 # Catalog tiers: kind of key (name, id, alias) -> raw score and signal; for words the least and what the share of hit words adds.
 EQUAL_TIERS = {"n": (1.0, "match-name"), "i": (1.0, "match-id"), "a": (0.95, "match-alias")}
 SQUASHED_TIERS = dict.fromkeys("nia", (0.93, "match-squashed"))
@@ -2550,17 +2564,6 @@ class SortedKeys:
             if key != text:
                 return
             yield number
-
-
-def edits(text: str) -> set[str]:
-    """Every text one typo away: a letter dropped, swapped with its neighbour, replaced or added."""
-    letters = sorted({*text, *"abcdefghijklmnopqrstuvwxyz0123456789-._ "})
-    halves = [(text[:at], text[at:]) for at in range(len(text) + 1)]
-    made = {left + right[1:] for left, right in halves} | {left + right[1] + right[0] + right[2:] for left, right in halves if len(right) > 1}
-    for letter in letters:
-        made.update(left + letter + right for left, right in halves)
-        made.update(left + letter + right[1:] for left, right in halves if right)
-    return made - {text, ""}
 
 
 class CatalogRanker:
@@ -2680,6 +2683,11 @@ class CatalogRanker:
         popular = self.popularity[number]
         bonus = min(0.1, math.log10(popular) / 100) if popular >= 1 else 0.0
         return int((raw + (1 - raw) * bonus) * 10000 + 0.5 + 1e-9) / 10000
+
+
+def rank_catalog(rows: Iterable[tuple[str, str, Sequence[str], str, float]]) -> CatalogRanker:
+    """What rooms of other modules make one with: they may use no class of this one."""
+    return CatalogRanker(rows)
 
 
 # ── index ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -3751,7 +3759,7 @@ class View:
         with self.lock:
             if self.made_ranker is None:
                 records = (self.holders(id)[0][1].record() for id in self.ids())
-                self.made_ranker = CatalogRanker((record["id"], record["name"], record.get("aliases", ()), record.get("summary", ""),
+                self.made_ranker = rank_catalog((record["id"], record["name"], record.get("aliases", ()), record.get("summary", ""),
                                                   popularity(record)) for record in records)
         return self.made_ranker
 
