@@ -212,6 +212,14 @@ class Reading(IndexCase):
                 self.assertIn(hashlib.sha256(data).hexdigest(), str(error))
                 self.assertEqual(open_catalog(folder).extract("a", "1.0")["version"], "1.0")
 
+    def test_a_large_volume_with_a_wrong_hash_is_refused_for_its_hash_whether_it_can_be_read_or_not(self) -> None:
+        for data in (b'{"sections": []}' + b" " * (1 << 20), b"[" * (1 << 20)):
+            with self.subTest(data=data[:20]):
+                folder = write_index(make_folder(self), self.INDEX, by_reference=True)
+                with open(os.path.join(folder, "volumes", "a-2.0.json"), "wb") as file:
+                    file.write(data)
+                self.assertIn(hashlib.sha256(data).hexdigest(), str(self.refused(folder, version="2.0")))
+
     def test_a_missing_file_is_refused_with_its_path(self) -> None:
         folder = write_index(make_folder(self), self.INDEX, by_reference=True)
         os.remove(os.path.join(folder, "volumes", "a-1.0.json"))

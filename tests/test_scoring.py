@@ -273,6 +273,11 @@ class SectionScores(unittest.TestCase):
                 catalog = sections_catalog(self, [{"id": "far", "heading": "Banana", "body": "apple"}, {"id": "near", "heading": heading, "body": "apple"}])
                 self.assertEqual([hit["id"] for hit in hits(catalog, query)], ["near"])
 
+    def test_every_occurrence_counts_however_many_there_are(self) -> None:
+        for word in ("alpha", "zebra"):
+            column = doctrove.Column([f"{word} beta " * 3, f"{word}s {word}x " * 2000, "[text](#" + word + ")"])
+            self.assertEqual(column.count(doctrove.word_term(word, 1.0)), {0: 3, 1: 2000})
+
     def test_words_that_only_begin_alike_are_not_found(self) -> None:
         for query, heading in (("rout", "Rotation"), ("cat", "Category"), ("use", "Userland"), ("car", "Cars1"), ("port", "Portable"), ("is", "Island")):
             with self.subTest(query=query, heading=heading):
