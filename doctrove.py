@@ -15587,7 +15587,7 @@ class SectionMaker:
     """Turns documents into the sections of one volume, with ids that are unique in it."""
 
     def __init__(self) -> None:
-        self.records: list[Record] = []
+        self.records: list[Record] = []  # those of one document
         self.ids: set[str] = set()
 
     def unique(self, id: str) -> str:
@@ -15600,9 +15600,9 @@ class SectionMaker:
         self.ids.add(found)
         return found
 
-    def add(self, document: Document, path: str, url: str = "") -> int:
-        """Adds the sections of a document that stands at `path` in its collection, or was fetched from `url`. Returns how many there are."""
-        first = len(self.records)
+    def make(self, document: Document, path: str, url: str = "") -> list[Record]:
+        """The sections of a document that stands at `path` in its collection, or was fetched from `url`."""
+        self.records = []
         stem, suffix = os.path.splitext(path)
         stem = stem if url or suffix.lower() in FORMAT_BY_SUFFIX else path  # a bundle's 'os.path' has no suffix
         stem = stem[:-len("/index")] if stem.endswith("/index") else stem
@@ -15629,15 +15629,14 @@ class SectionMaker:
                 level = heading_level + block.level
             while open_sections and open_sections[-1][0] >= level:
                 open_sections.pop()
-            record = self.start(block, level, open_sections[-1][1] if open_sections else None, path, url or path, stem, is_first=len(self.records) == first)
+            record = self.start(block, level, open_sections[-1][1] if open_sections else None, path, url or path, stem)
             bodies[record["id"]] = []
             open_sections.append((level, record))
-        self.finish(first, bodies)
-        return len(self.records) - first
+        return self.finished(bodies)
 
-    def start(self, block: Block, level: int, parent: Record | None, path: str, place: str, stem: str, is_first: bool) -> Record:
+    def start(self, block: Block, level: int, parent: Record | None, path: str, place: str, stem: str) -> Record:
         heading = clean_line(block.text) or "…"
-        id = self.unique(block.name or (stem if is_first else f"{stem}/{block.id or slug(heading)}"))
+        id = self.unique(block.name or (f"{stem}/{block.id or slug(heading)}" if self.records else stem))
         record: Record = {"id": id, "level": min(level, 6), "heading": shorten(heading, 300),
                           "path": block.place or (f"{place}#{block.id}" if block.id else place), "body": "", "doc": path}
         names = [name for name in map(clean_line, block.names) if name and name != id and len(name) <= MAX_LABEL]
@@ -15649,13 +15648,13 @@ class SectionMaker:
         self.records.append(record)
         return record
 
-    def finish(self, first: int, bodies: Mapping[str, list[str]]) -> None:
-        """Fills the bodies; a section with nothing of its own lists the headings below it; a long one is cut into parts."""
+    def finished(self, bodies: Mapping[str, list[str]]) -> list[Record]:
+        """The sections with their bodies; one with nothing of its own lists the headings below it; a long one is cut into parts."""
         made: list[Record] = []
         children: dict[str, list[str]] = {}
-        for record in self.records[first:]:
+        for record in self.records:
             children.setdefault(record.get("parent", ""), []).append(record["heading"])
-        for record in self.records[first:]:
+        for record in self.records:
             parts = cut_parts(bodies[record["id"]], SECTION_CHARS)
             record["body"] = parts[0] if parts else "\n".join(f"- {heading}" for heading in children.get(record["id"], ())[:40])
             made.append(record)
@@ -15667,7 +15666,7 @@ class SectionMaker:
             record["sha256"] = sha256_hex(record["body"].encode("utf-8", "surrogatepass"))
             if addresses_model(f"{record['heading']}. {record['body']}"):  # no full stop is in what it looks for
                 record["addressesModel"] = True
-        self.records[first:] = made
+        return made
 
 
 def clean_line(text: str) -> str:
@@ -15714,6 +15713,46 @@ def cut_parts(blocks: Sequence[str], most: int) -> list[str]:
     return ["\n\n".join(part) for part in parts]
 
 
+KEPT_PLAIN = 1_000_000  # bytes of sections that are kept as they are: packing the rest takes 3 % of an import's time
+
+
+class KeptSections:
+    """The sections of a volume until it is written, as JSON and packed: the objects would take ten times the memory. What it gives are new ones.
+
+    names: path of a document -> id of a section of it -> the names it has besides. flagged: how many sections address a model.
+    """
+
+    def __init__(self) -> None:
+        self.names: dict[str, dict[str, list[str]]] = {}
+        self.packs: list[tuple[str, bytes]] = []  # a document's path and its sections
+        self.count = self.size = self.flagged = 0
+
+    def add(self, path: str, records: list[Record]) -> None:
+        """Adds the sections of one document."""
+        import zlib
+        text = to_json(records).encode("utf-8", "backslashreplace")
+        self.size += len(text)
+        self.packs.append((path, zlib.compress(text, 1 if self.size > KEPT_PLAIN else 0)))
+        self.count += len(records)
+        self.flagged += sum(1 for record in records if "addressesModel" in record)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[Record]:
+        return (record for text in self.texts() for record in json.loads(text))
+
+    def texts(self) -> Iterator[bytes]:
+        """The JSON array of each document's sections."""
+        import zlib
+        for path, pack in self.packs:
+            text, names = zlib.decompress(pack), self.names.get(path)
+            if names:
+                records = [{**record, "names": names[record["id"]]} if record["id"] in names else record for record in json.loads(text)]
+                text = to_json(records).encode("utf-8", "backslashreplace")
+            yield text
+
+
 class Reading:
     """What came of reading an item: `digest` (SHA-256) and `bytes` of its content; then `document` and its `format`, or `reason`, why there is none.
     Both are missing where the digest is the one that was known."""
@@ -15750,6 +15789,7 @@ def read_item(item: Item, by_path: Mapping[str, Item], known: str) -> Reading:
 
 # Files of a folder of at least so many bytes are read by several processes side by side, at most so many.
 SHARED_BYTES, MOST_WORKERS = 2_000_000, 4
+WORKER_AHEAD = 4  # files for each of them to be read before they are asked for: what is read is kept until then
 WORKER = "import sys; sys.path.insert(0, sys.argv[1]); import doctrove; doctrove.work_on_items()"
 
 
@@ -15763,6 +15803,7 @@ def read_items(items: Sequence[Item], by_path: Mapping[str, Item], known: Mappin
         return
     import concurrent.futures
     import queue
+    from itertools import islice
     workers: queue.SimpleQueue[Worker] = queue.SimpleQueue()
     started = [Worker(by_path) for _ in range(number)]
     for worker in started:
@@ -15777,15 +15818,16 @@ def read_items(items: Sequence[Item], by_path: Mapping[str, Item], known: Mappin
         return found or read_item(item, by_path, known.get(item.path, ""))
 
     pool = concurrent.futures.ThreadPoolExecutor(number)
+    waiting: list[concurrent.futures.Future[Reading]] = []
     try:
-        waiting = [pool.submit(read, item) for item in items]
-        for at, future in enumerate(waiting):
-            yield future.result()
-            waiting[at] = None  # type: ignore[call-overload]  # what has been taken need not be kept
+        ahead = iter(items)
+        waiting += [pool.submit(read, item) for item in islice(ahead, number * WORKER_AHEAD)]
+        while waiting:
+            yield waiting.pop(0).result()
+            waiting += [pool.submit(read, item) for item in islice(ahead, 1)]
     finally:  # also where whoever takes them has stopped
         for future in waiting:
-            if future is not None:
-                future.cancel()
+            future.cancel()
         for worker in started:
             worker.end()
         pool.shutdown()
@@ -15862,7 +15904,8 @@ def import_collection(collection: Collection, watch: Watch = do_nothing, known: 
     known: path -> (document, its sections) of an earlier import; what has not changed since is taken from there.
     """
     before = known or {}
-    maker = SectionMaker()
+    maker, sections = SectionMaker(), KeptSections()
+    pages: dict[str, PageNames] = {}
     documents: list[Record] = []
     skipped: list[tuple[str, str]] = []
     changes: Record = {"added": [], "changed": [], "removed": [], "unchanged": 0}
@@ -15870,6 +15913,21 @@ def import_collection(collection: Collection, watch: Watch = do_nothing, known: 
     unreached = [path for path, (document, _) in before.items() if path not in by_path and document.get("url") in collection.unreached]
     for path in (before.keys() & by_path.keys()).union(unreached):
         maker.ids.update(record["id"] for record in before[path][1])
+    named: dict[str, dict[str, list[str]]] = {}  # the names that sections have from an earlier import, of what has not changed
+
+    def take(document: Record, records: list[Record]) -> None:
+        documents.append(document)
+        sections.add(document["path"], records)
+        if collection.indexes:
+            pages[document["path"]] = PageNames(document, [] if document["format"] == "api" else records)
+
+    def keep(document: Record, records: list[Record]) -> None:
+        named[document["path"]] = {}
+        if document["format"] != "api":  # what was made of code has its names from there, and no index names it
+            named[document["path"]] = {record["id"]: record["names"] for record in records if "names" in record}
+            records = [{name: value for name, value in record.items() if name != "names"} for record in records]
+        take(document, records)
+
     same = {item.path for item in collection.items if item.stamp and item.stamp == before.get(item.path, ({}, ()))[0].get("stamp")}
     readings = read_items([item for item in collection.items if item.path not in same], by_path,
                           {path: document["sha256"] for path, (document, _) in before.items()})
@@ -15878,27 +15936,27 @@ def import_collection(collection: Collection, watch: Watch = do_nothing, known: 
         old, records = before.get(item.path, ({}, []))
         found = None if item.path in same else next(readings)
         if found is None or (found.digest and found.digest == old.get("sha256")):
-            documents.append({**old, "stamp": item.stamp})
-            maker.records += records
-            changes["unchanged"] += 1
+            keep({**old, "stamp": item.stamp}, records)
         elif found.document is None:
             skipped.append((item.path, found.reason))
         else:
             maker.ids.difference_update(record["id"] for record in records)
-            made = maker.add(found.document, item.path, item.url)
-            documents.append({"path": item.path, "title": clean_line(found.document.title), "format": found.format, "bytes": found.bytes,
-                              "sha256": found.digest, "stamp": item.stamp, "sections": made, **({"url": item.url} if item.url else {})})
+            made = maker.make(found.document, item.path, item.url)
+            take({"path": item.path, "title": clean_line(found.document.title), "format": found.format, "bytes": found.bytes,
+                  "sha256": found.digest, "stamp": item.stamp, "sections": len(made), **({"url": item.url} if item.url else {})}, made)
             changes["changed" if old else "added"].append(item.path)
     for path in unreached:
-        documents.append(before[path][0])
-        maker.records += before[path][1]
-        changes["unchanged"] += 1
+        keep(*before[path])
     watch(len(collection.items), len(collection.items))
     changes["removed"] = sorted(before.keys() - {document["path"] for document in documents})
-    names = place_all_names(collection, documents, maker.records, by_path, skipped, changes)
-    volume = {"summary": "", "sections": maker.records, "documents": documents}
-    return Import(volume, {**count_skipped([*collection.skipped, *skipped]), "documents": len(documents), "sections": len(maker.records),
-                           "names": names, "addressesModel": sum(1 for record in maker.records if record.get("addressesModel"))}, changes)
+    names = place_names(collection.indexes, pages, by_path, skipped)
+    sections.names = {path: page.names for path, page in pages.items() if page.names}
+    other = [path for path, old_names in named.items() if sections.names.get(path, {}) != old_names]
+    changes["changed"] += sorted(other)
+    changes["unchanged"] = len(named) - len(other)
+    volume = {"summary": "", "sections": sections, "documents": documents}
+    return Import(volume, {**count_skipped([*collection.skipped, *skipped]), "documents": len(documents), "sections": len(sections), "names": names,
+                           "addressesModel": sections.flagged}, changes)
 
 
 def count_skipped(skipped: Sequence[tuple[str, str]]) -> Record:
@@ -15908,31 +15966,14 @@ def count_skipped(skipped: Sequence[tuple[str, str]]) -> Record:
             "skippedFiles": [{"path": path, "reason": reason} for path, reason in skipped]}
 
 
-def place_all_names(collection: Collection, documents: Sequence[Record], records: Sequence[Record], by_path: Mapping[str, Item],
-                    skipped: list[tuple[str, str]], changes: Record) -> list[Record]:
-    """As `place_names`, for sections that may have names of an earlier import: those go, and a page whose names are others is a changed one.
-    What was made of code has its names from there, and no index names it."""
-    made = {document["path"] for document in documents if document["format"] == "api"}
-    records = [record for record in records if record["doc"] not in made]
-    before = {record["id"]: record.pop("names", None) for record in records}
-    report = place_names(collection.indexes, documents, records, by_path, skipped)
-    other = {record["doc"] for record in records if record.get("names") != before[record["id"]]}.difference(changes["added"], changes["changed"])
-    changes["changed"] += sorted(other)
-    changes["unchanged"] -= len(other)
-    return report
-
-
-def place_names(indexes: Sequence[tuple[Item, str, str]], documents: Sequence[Record], records: Sequence[Record], by_path: Mapping[str, Item],
+def place_names(indexes: Sequence[tuple[Item, str, str]], pages: Mapping[str, PageNames], by_path: Mapping[str, Item],
                 skipped: list[tuple[str, str]]) -> list[Record]:
-    """Gives the sections the names under which indexes know them, as `names`. What is wrong with an index is noted in `skipped`.
+    """Gives the sections of the pages the names under which indexes know them. What is wrong with an index is noted in `skipped`.
 
     Returns for each index {path, format, names, placed, near, missing, examples}: how many names it has, how many stand at a section's own anchor, how
     many in the section or on the page around theirs, and how many of what they name is not there, with the first of them.
     """
     report = []
-    pages = {document["path"]: PageNames(document) for document in documents} if indexes else {}
-    for record in records if indexes else ():
-        pages[record["doc"]].add(record)
     for item, format, folder in indexes:
         try:
             pairs, fault = NAME_READERS[format](item.read())
@@ -15968,43 +16009,41 @@ def find_page(pages: Mapping[str, PageNames], folder: str, target: str) -> PageN
 
 
 class PageNames:
-    """The sections of one document by their anchors, to be given names."""
+    """The sections of one document by their anchors, to be given `names`: id -> names."""
 
-    __slots__ = ("around", "document", "first", "place_length", "sections", "seen")
+    __slots__ = ("around", "document", "first", "names", "sections", "seen")
 
-    def __init__(self, document: Record) -> None:
+    def __init__(self, document: Record, records: Sequence[Record]) -> None:
+        from urllib.parse import unquote
         self.document = document
-        self.place_length = len(document.get("url") or document["path"]) + 1
-        self.sections: dict[str, Record] = {}
-        self.first: Record | None = None
+        self.names: dict[str, list[str]] = {}
+        self.sections: dict[str, str] = {}  # anchor -> id
+        self.first = records[0]["id"] if records else ""
         self.around: dict[str, tuple[str, bool]] | None = None  # of anchors without a section, made when one is asked for
         self.seen: set[tuple[str, str]] = set()
-
-    def add(self, record: Record) -> None:
-        from urllib.parse import unquote
-        anchor = record["path"][self.place_length:]
-        self.first = self.first or record
-        if anchor:
-            self.sections.setdefault(anchor, record)
-            self.sections.setdefault(unquote(anchor), record)
+        place_length = len(document.get("url") or document["path"]) + 1
+        for record in records:
+            anchor = record["path"][place_length:]
+            if anchor:
+                self.sections.setdefault(anchor, record["id"])
+                self.sections.setdefault(unquote(anchor), record["id"])
 
     def place(self, name: str, anchor: str, by_path: Mapping[str, Item]) -> str:
         """Gives `name` to the section at `anchor`: 'placed' or, to the one around it, 'near'; 'missing' where there is none."""
         from urllib.parse import unquote
-        if self.first is None or not name.strip():
+        if not self.first or not name.strip():
             return "missing"
         plain = unquote(anchor)
-        record = self.sections.get(anchor) or self.sections.get(plain) or (None if anchor else self.first)
+        id = self.sections.get(anchor) or self.sections.get(plain) or ("" if anchor else self.first)
         how = "placed"
-        if record is None:
+        if not id:
             if self.around is None:
                 self.around = self.read_anchors(by_path)
             found = self.around.get(anchor) or self.around.get(plain) or ("", False)
-            record, how = self.sections.get(found[0], self.first), "placed" if found[1] else "near"
-        key = (record["id"], name)
-        if name != record["id"] and key not in self.seen:
-            self.seen.add(key)
-            record.setdefault("names", []).append(name)
+            id, how = self.sections.get(found[0], self.first), "placed" if found[1] else "near"
+        if name != id and (id, name) not in self.seen:
+            self.seen.add((id, name))
+            self.names.setdefault(id, []).append(name)
         return how
 
     def read_anchors(self, by_path: Mapping[str, Item]) -> dict[str, tuple[str, bool]]:
@@ -16017,6 +16056,13 @@ class PageNames:
         except Exception:  # it vanished since it was read
             return {}
         return {**{unquote(anchor): where for anchor, where in found.items() if "%" in anchor}, **found}
+
+
+def encode_records(records: Iterable[Record]) -> Iterator[bytes]:
+    """The JSON of the records, of one or some at a time, to be joined by commas."""
+    if isinstance(records, KeptSections):
+        return (text[1:-1] for text in records.texts() if len(text) > 2)
+    return (to_json(record).encode("utf-8", "backslashreplace") for record in records)
 
 
 def holds_secret(data: bytes) -> bool:
@@ -17168,13 +17214,15 @@ def encode_volume(volume: Record) -> Iterator[bytes]:
     before = "{"
     for name, value in volume.items():
         yield f"{before}{to_json(name)}:".encode()
-        parts = [value] if not isinstance(value, list) else value
-        between = "[" if parts is value else ""
-        for part in parts:
-            yield (between + to_json(part)).encode("utf-8", "backslashreplace")
-            between = ","
-        yield b"" if parts is not value else b"]" if parts else b"[]"
         before = ","
+        if isinstance(value, str):
+            yield to_json(value).encode("utf-8", "backslashreplace")
+            continue
+        between = b"["
+        for part in encode_records(value):
+            yield between + part
+            between = b","
+        yield b"]" if between == b"," else b"[]"
     yield b"}"
 
 
@@ -17274,9 +17322,10 @@ def merge_volume(old: Record | None, made: Record, origin: Record) -> Record:
         prefix = slug(os.path.basename(place)) + (f"-{number}/" if number > 1 else "/")
         number += 1
     documents += [{**document, "path": prefix + document["path"], "origin": len(kept)} for document in made["documents"]]
-    sections += renamed([move_section(record, "", prefix) for record in made["sections"]], {record["id"] for record in sections if "id" in record})
+    if sections or prefix:
+        sections += renamed([move_section(record, "", prefix) for record in made["sections"]], {record["id"] for record in sections if "id" in record})
     return {"summary": summarise(documents), "origins": [*kept, {**origin, "prefix": prefix, "importer": __version__}], "documents": documents,
-            "sections": sections}
+            "sections": sections or made["sections"]}
 
 
 def origin_number(document: Record, origins: Sequence[Record]) -> int:

@@ -46,9 +46,8 @@ ROUND_SECONDS = 0.3     # a small corpus is imported several times in a round, s
 
 def import_whole(folder: str, target: str) -> doctrove.Import:
     done = doctrove.import_collection(doctrove.open_collection(folder))
-    data = json.dumps(done.volume, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
     with open(target, "wb") as file:
-        file.write(data)
+        file.writelines(doctrove.encode_volume(done.volume))
     return done
 
 
@@ -163,7 +162,12 @@ def memory_added(folder: str, target: str, format: str) -> int | None:
     with tempfile.TemporaryDirectory() as small:
         generate(small, 1, 1)
         page = os.path.join(small, f"made-{format}")
-        done = subprocess.run([sys.executable, "-c", MEMORY, os.path.dirname(HERE), HERE, page, folder, target], capture_output=True, text=True, check=False)
+        # From byte code: what compiling leaves would hide what the import takes.
+        environment = {**os.environ, "PYTHONPYCACHEPREFIX": os.path.join(small, "cache"), "PYTHONDONTWRITEBYTECODE": ""}
+        subprocess.run([sys.executable, "-c", "import doctrove, bench_import"], check=True,
+                       env={**environment, "PYTHONPATH": os.pathsep.join((os.path.dirname(HERE), HERE))})
+        done = subprocess.run([sys.executable, "-c", MEMORY, os.path.dirname(HERE), HERE, page, folder, target], capture_output=True, text=True, check=False,
+                              env=environment)
     if done.returncode:
         print("memory was not measured:", (done.stderr.strip().splitlines() or ["?"])[-1], file=sys.stderr)
         return None

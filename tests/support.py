@@ -17,7 +17,7 @@ if ROOT not in sys.path:
 
 import doctrove  # noqa: E402  # the checkout's, whatever is installed
 
-__all__ = ["ROOT", "doctrove", "load_cases", "make_folder", "open_catalog", "write_index"]
+__all__ = ["ROOT", "doctrove", "load_cases", "make_folder", "open_catalog", "whole", "write_index"]
 
 
 def load_cases(name: str) -> Any:
@@ -31,6 +31,11 @@ def make_folder(test: unittest.TestCase) -> str:
     folder = tempfile.TemporaryDirectory()
     test.addCleanup(folder.cleanup)
     return os.path.realpath(folder.name)
+
+
+def whole(volume: dict[str, Any]) -> dict[str, Any]:
+    """A volume that an import made, with its sections as a plain list."""
+    return {**volume, "sections": list(volume["sections"])}
 
 
 def write_index(folder: str, index: dict[str, Any], by_reference: bool = False, gzipped: bool = False) -> str:

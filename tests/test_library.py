@@ -17,7 +17,7 @@ import zipfile
 from unittest import mock
 
 from processes import FLAGS, Server, build, clean_env, command, program
-from support import ROOT, doctrove, make_folder
+from support import ROOT, doctrove, make_folder, whole
 from test_serve_index import Host
 
 PLAIN = os.path.join(ROOT, "doctrove.py")
@@ -90,7 +90,7 @@ class Case(unittest.TestCase):
     def taken(self, path):
         """(path -> document, path -> reason) of what becomes of the collection at `path`; the report's counts must add up."""
         done = doctrove.import_collection(doctrove.open_collection(path))
-        report, documents = done.report, done.volume["documents"]
+        report, documents, done.volume = done.report, done.volume["documents"], whole(done.volume)
         self.assertEqual((report["documents"], report["sections"]), (len(documents), len(done.volume["sections"])))
         self.assertEqual(report["sections"], sum(document["sections"] for document in documents))
         self.assertEqual((report["skipped"], sum(report["skippedReasons"].values())), (len(report["skippedFiles"]),) * 2)
@@ -209,7 +209,7 @@ class Folders(Case):
         self.assertEqual([document["path"] for document in done.volume["documents"]], ["a.md"])
         self.assertEqual({row["reason"] for row in done.report["skippedFiles"]}, {"a secret by its content"})
         self.assertEqual(len(done.report["skippedFiles"]), len(secrets))
-        everything = json.dumps([done.volume, done.report])
+        everything = json.dumps([whole(done.volume), done.report])
         self.assertNotIn(TOKEN, everything)
         self.assertNotIn("MIIEvQ", everything)
 
@@ -492,11 +492,11 @@ class Archives(Case):
 
 def made(*documents):
     """The sections of documents given as (path, blocks) or (path, Markdown)."""
-    maker = doctrove.SectionMaker()
+    maker, records = doctrove.SectionMaker(), []
     for path, content in documents:
         document = (doctrove.read_markdown(content.encode(), doctrove.Page(path)) if isinstance(content, str) else doctrove.Document("", list(content)))
-        maker.add(document, path)
-    return maker.records
+        records += maker.make(document, path)
+    return records
 
 
 def heading(text, level, id=""):
@@ -541,16 +541,38 @@ class Workers(Case):
 
     def alone(self):
         with mock.patch.object(doctrove, "SHARED_BYTES", 10 ** 12):
-            return doctrove.import_collection(doctrove.open_collection(self.folder))
+            return self.together()
 
     def together(self, watch=doctrove.do_nothing):
-        return doctrove.import_collection(doctrove.open_collection(self.folder), watch)
+        done = doctrove.import_collection(doctrove.open_collection(self.folder), watch)
+        done.volume = whole(done.volume)
+        return done
 
     def test_they_make_the_same_volume_and_report_as_one(self):
         alone, together = self.alone(), self.together()
         self.assertEqual(len(self.started), 3)
         self.assertEqual((together.volume, together.report), (alone.volume, alone.report))
         self.assertIn("Included words.", next(record["body"] for record in together.volume["sections"] if record["doc"] == "a/b.rst"))
+
+    def test_no_more_files_are_read_ahead_than_fit_the_workers(self):
+        read = []
+        items = [doctrove.Item(f"{number}.md", 100000, lambda number=number: read.append(number) or b"# A", file="") for number in range(90)]
+        items[0].file = os.path.join(self.folder, "a.md")
+        with mock.patch.object(doctrove, "SHARED_BYTES", 0):
+            readings = doctrove.read_items(items, {item.path: item for item in items}, {})
+            for number in range(3):
+                next(readings)
+                self.assertLessEqual(len(read), 3 * doctrove.WORKER_AHEAD + number)
+            self.assertEqual(len(list(readings)), 87)
+        self.assertEqual(len(set(read)), 89)
+
+    def test_sections_that_are_packed_are_the_same(self):
+        plain = self.alone()
+        with mock.patch.object(doctrove, "KEPT_PLAIN", -1):
+            packed = doctrove.import_collection(doctrove.open_collection(self.folder))
+        self.assertLess(sum(len(pack) for _, pack in packed.volume["sections"].packs), packed.volume["sections"].size)
+        self.assertEqual((whole(packed.volume), packed.report), (plain.volume, plain.report))
+        self.assertEqual(b"".join(doctrove.encode_volume(packed.volume)), b"".join(doctrove.encode_volume(plain.volume)))
 
     def test_they_have_ended_when_the_import_has(self):
         self.together()

@@ -887,7 +887,7 @@ class Again(Crawling):
         self.assertGreater(sum(item.size for item in collection.items), doctrove.SHARED_BYTES)
         volume = doctrove.import_collection(collection).volume
         self.assertEqual([document["url"] for document in volume["documents"]], [item.url for item in collection.items])
-        for section in volume["sections"][1:]:
+        for section in list(volume["sections"])[1:]:
             self.assertTrue(section["path"].startswith(site.url + "/docs/p"), section["path"])
             self.assertIn("Привет. Привет.", section["body"])
             self.assertIn(f"[one]({site.url}/docs/p1)", section["body"])
