@@ -16248,7 +16248,7 @@ TS_READERS: dict[str, Callable[..., int]] = {
     "namespace": TsSource.read_namespace, "module": TsSource.read_namespace, "global": TsSource.read_namespace}
 
 
-def indent_before(text: str, place: int) -> str:
+def code_indent(text: str, place: int) -> str:
     """The white space between the start of a line and `place`, '' where there is other text."""
     lead = text[max(0, place - TS_INDENT):place]
     lead = lead[lead.rfind("\n") + 1:] if "\n" in lead or place <= TS_INDENT else "…"
@@ -17099,7 +17099,7 @@ class TsPages:
         code = re.sub(r"\n(?:[ \t]*\n)+", "\n", code) if without else code
         if decl.source.javascript and decl.params is not None and "{" in code:  # the body is no documentation
             code = code[:code.index("{")].rstrip() if "=>" not in code else code.split("\n")[0]
-        indent = indent_before(text, decl.start)
+        indent = code_indent(text, decl.start)
         return "\n".join(line[len(indent):] if indent and line.startswith(indent) else line for line in code.split("\n"))
 
     def body(self, symbol: TsSymbol, decls: Sequence[TsDecl], first: TsDecl, groups: Mapping[str, Sequence[TsDecl]], kept: Sequence[str]) -> list[str]:
@@ -17408,7 +17408,7 @@ class CodeFile:
         if behind <= at:
             return ""
         first, last = self.starts[at], self.end(behind - 1)
-        lines = textwrap.dedent(indent_before(self.text, first) + self.text[first:last]).split("\n")
+        lines = textwrap.dedent(code_indent(self.text, first) + self.text[first:last]).split("\n")
         return "\n".join(line for line in lines if line.strip() and not line.lstrip().startswith(("///", "//!")))
 
 
