@@ -17122,7 +17122,7 @@ class TsPages:
             texts += self.comment(decl)
         if symbol.scope is not None:
             names = [name for name in self.program.exports(symbol.scope) if name != "default"]
-            texts += list_names("Exports", names) if decls[0].kind == "namespace" else list_names("In this namespace", names)
+            texts += name_list("Exports", names) if decls[0].kind == "namespace" else name_list("In this namespace", names)
         for decl in decls:
             texts += self.inherited(symbol, decl, set(groups) | set(kept))
         return texts
@@ -17137,7 +17137,7 @@ class TsPages:
         places = sorted((member.doc[0] if member.doc else member.start, member.end) for member in inside)
         places = [(start, end + (decl.source.text[end:end + 1] in (";", ","))) for start, end in places]
         names = [member.name or member.kind for member in inside]
-        return [*cut_code(self.code(decl, places)), *list_names("Members with a section of their own", list(dict.fromkeys(names)))]
+        return [*cut_code(self.code(decl, places)), *name_list("Members with a section of their own", list(dict.fromkeys(names)))]
 
     def inherited(self, symbol: TsSymbol, decl: TsDecl, own: set[str]) -> list[str]:
         texts: list[str] = []
@@ -17147,7 +17147,7 @@ class TsPages:
                 continue
             names = [member.name for other in found.decls if other.inner and other.kind != "enum" for member in other.source.members(*other.inner)
                      if member.name and member.name not in own and member.kind not in ("constructor", "call", "construct", "index")]
-            texts += list_names(f"Inherited from `{self.namer.public.get(found, base)}`", list(dict.fromkeys(names)))
+            texts += name_list(f"Inherited from `{self.namer.public.get(found, base)}`", list(dict.fromkeys(names)))
         return texts
 
     def documents(self) -> Iterator[tuple[str, Document]]:
@@ -17166,7 +17166,7 @@ def place_of(decl: TsDecl) -> str:
     return f"{decl.source.path}:{decl.source.line(decl.start)}"
 
 
-def list_names(title: str, names: Sequence[str]) -> list[str]:
+def name_list(title: str, names: Sequence[str]) -> list[str]:
     rest = f", and {len(names) - TS_NAMES} more" if len(names) > TS_NAMES else ""
     return [f"{title}: {', '.join(f'`{name}`' for name in names[:TS_NAMES])}{rest}"] if names else []
 
@@ -17793,11 +17793,16 @@ def find_rust_module(crate: RustCrate, module: RustModule, path: Sequence[str]) 
 
 def open_crate(name: str, where: Mapping[str, str]) -> Collection:
     """The documentation of a crate in the local cargo registry, NAME or NAME@VERSION, or in a .crate file: its texts and the doc comments of what
-    is public. Raises DocError not-found where it is not there."""
+    is public. where: `folder`, where its copy is, if that is known. Raises DocError not-found where it is not there."""
     name = os.path.expanduser(name)
     if name.endswith(".crate"):
         files, folder, origin = PackageFiles(npm_members(name)), "/package", f"crate:{os.path.realpath(name)}"
         crate, version = split_name(os.path.basename(name)[:-len(".crate")])
+    elif where.get("folder"):
+        files, folder, origin, crate = PackageFiles(), real_folder(where["folder"]), f"crate:{name}", name.partition("@")[0]
+        said = re.search(r'^version\s*=\s*"([^"\n]+)"', files.read(folder + "/Cargo.toml").decode("utf-8", "replace") if files.is_file(
+            folder + "/Cargo.toml") else "", re.MULTILINE)
+        version = said[1] if said else split_name(os.path.basename(folder))[1]
     else:
         crate, _, version = name.partition("@")
         home = os.environ.get("CARGO_HOME") or os.path.join(os.path.expanduser("~"), ".cargo")
@@ -17806,7 +17811,7 @@ def open_crate(name: str, where: Mapping[str, str]) -> Collection:
                  if other.startswith(crate + "-") and other[len(crate) + 1:][:1].isdigit()}
         version, folder = pick_version(found, version, crate, os.path.join(home, "registry", "src"), "cargo fetch")
         files, origin = PackageFiles(), f"crate:{name}"
-    collection = Collection(crate, {"path": origin})
+    collection = Collection(crate, {"path": origin, "where": dict(where)})
     collection.label = (crate, version)
     add_package_texts(collection, files, folder, CODE_TEXTS, CODE_FOLDERS)
     manifest = files.read(folder + "/Cargo.toml").decode("utf-8", "replace") if files.is_file(folder + "/Cargo.toml") else ""
@@ -17881,7 +17886,7 @@ def pick_version(found: Mapping[str, str], wanted: str, name: str, where: str, c
 
 def open_go(name: str, where: Mapping[str, str]) -> Collection:
     """The documentation of a module in the Go module cache, MODULE or MODULE@VERSION: its texts and the comments of what its packages export.
-    Raises DocError not-found where it is not there."""
+    where: `folder`, where its copy is, if that is known. Raises DocError not-found where it is not there."""
     module, _, version = name.partition("@")
     paths = (os.environ.get("GOPATH") or os.path.join(os.path.expanduser("~"), "go")).split(os.pathsep)
     cache = os.environ.get("GOMODCACHE") or os.path.join(paths[0], "pkg", "mod")
@@ -17891,8 +17896,12 @@ def open_go(name: str, where: Mapping[str, str]) -> Collection:
         raise DocError("not-found", "code-absent", name=name, where=cache, command=f"go get {module}")
     place = os.path.join(cache, *parent.split("/")) if parent else cache
     found = {other[len(last) + 1:]: f"{place}/{other}".replace(os.sep, "/") for other in list_folder(place) if other.startswith(last + "@")}
-    version, folder = pick_version(found, version, module, cache, f"go get {module}")
-    collection = Collection(module, {"path": f"go:{name}"})
+    if where.get("folder"):
+        folder = real_folder(where["folder"])
+        version = version or folder.rpartition("@")[2] if "@" in folder.rpartition("/")[2] else version
+    else:
+        version, folder = pick_version(found, version, module, cache, f"go get {module}")
+    collection = Collection(module, {"path": f"go:{name}", "where": dict(where)})
     collection.label = (module, version)
     files = PackageFiles()
     add_package_texts(collection, files, folder, CODE_TEXTS, CODE_FOLDERS)

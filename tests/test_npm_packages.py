@@ -437,6 +437,15 @@ func hidden() {}
         self.assertIn("mux.B", found["github.com/Me/mux.A"]["names"])
         self.assertEqual(set(found), {"github.com/Me/mux", "github.com/Me/mux.Router", "github.com/Me/mux.Router.Handle", "github.com/Me/mux.A"})
 
+    def test_a_copy_whose_folder_is_known_is_read_there(self) -> None:
+        write(self.folder, {"vendor/a/Cargo.toml": '[package]\nname = "a"\nversion = "3.1.4"\n', "vendor/a/src/lib.rs": "/// F.\npub fn f() {}\n",
+                            "vendor/y@v2.0.0/a.go": "package y\n\n// F is it.\nfunc F() {}\n"})
+        for source, place, label, id in (("crate:a", "a", ("a", "3.1.4"), "a::f"), ("go:x/y", "y@v2.0.0", ("x/y", "v2.0.0"), "x/y.F")):
+            with self.subTest(source):
+                collection = doctrove.open_source(source, {"folder": os.path.join(self.folder, "vendor", place)})
+                self.assertEqual(collection.label, label)
+                self.assertIn(id, [record["id"] for record in doctrove.import_collection(collection).volume["sections"]])
+
     def test_what_is_not_there_says_where_it_looked(self) -> None:
         write(self.folder, {"registry/src/i/a-1.0.0/src/lib.rs": "", "github.com/x/y@v1.0.0/a.go": "package y"})
         with mock.patch.dict(os.environ, {"CARGO_HOME": self.folder, "GOMODCACHE": self.folder}):
