@@ -45,7 +45,7 @@ LATER = {
     "doctrove_remote": ("remote",),
     "doctrove_import": (
         "importers", "html", "markdown", "restructuredtext", "asciidoc", "man pages", "json documents", "collections", "python packages",
-        "sections"),
+        "npm packages", "crates and go modules", "sections"),
     "doctrove_web": ("web",),
     "doctrove_library": ("projects", "library", "packages", "library tools"),
     "doctrove_more": ("static host", "doctor", "pack", "commands"),

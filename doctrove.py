@@ -19,6 +19,7 @@ The module reads from top to bottom as the data flows, and each room uses only t
                 bytes -> document
     collections folders, archives and files of documentation, and which format each file has
     python packages  an installed distribution, a wheel or the standard library as a collection: what its source says, never run
+    npm packages    an installed package as a collection: its declarations are read, nothing is run; crates and go modules
     sections    documents -> sections; a collection imported into a volume
     web         documentation from URLs: one page, an archive, or a site that is crawled
     library     the writable folder of imported volumes (--root)
@@ -174,6 +175,13 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "python-mute": ("The interpreter {python} does not say where its packages are: {reason}.", "解释器 {python} 没有给出其包的位置：{reason}。"),
     "python-name": ("'{name}' is no name of a Python package, and no .whl or .tar.gz file.", "'{name}' 不是 Python 包的名称，也不是 .whl 或 .tar.gz 文件。"),
     "python-source": ("{reason}", "{reason}"),
+    "code-absent": (
+        "{name} is not in {where}. Put it there: {command}.",
+        "{name} 不在 {where} 中。请取得：{command}。"),
+    "npm-absent": (
+        "{name} is not installed: it is not in {where}. Install it: npm install {name}. Or say where it is: --node-modules DIR.",
+        "{name} 未安装：不在 {where} 中。请安装：npm install {name}。或指明位置：--node-modules DIR。"),
+    "npm-name": ("'{name}' is no name of an npm package, and no .tgz file.", "'{name}' 不是 npm 包的名称，也不是 .tgz 文件。"),
     "library-busy": ("{where} is locked by another process for more than {seconds} s: try again.", "{where} 被其他进程锁定超过 {seconds} 秒：请重试。"),
     "library-write": ("{where} cannot be written: {reason}. The library is as it was.", "无法写入 {where}：{reason}。库未改变。"),
     # config
@@ -15563,6 +15571,2496 @@ def plain_markdown(line: str) -> str:
     return f"**{match[1]}**" if match and match[1] else line
 
 
+# ── npm packages ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+# — TypeScript: declarations —
+
+TS_TOKEN = re.compile(
+    r"""\s*(?:((?:[^\W\d]|[$#])[\w$]*)|(/\*.*?(?:\*/|\Z)|//[^\n]*)|("(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?)|(\d[\w.]*)|(=>|\.\.\.|\S))""", re.DOTALL)
+TS_TEMPLATE = re.compile(r"\\.|`|\$\{|[{}]", re.DOTALL)
+TS_REGEX = re.compile(r"(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/\w*")
+TS_REFERENCE = re.compile(r"""///\s*<reference\s+(path|types)\s*=\s*["']([^"']+)""")
+TS_CLOSING = {")": "(", "]": "[", "}": "{"}
+# Behind these a type goes on, if one begins there.
+TS_TYPE_PREFIXES = frozenset("keyof unique readonly infer asserts abstract new typeof".split())
+TS_MODIFIERS = frozenset("declare abstract async".split())
+TS_MEMBER_MODIFIERS = frozenset("public private protected static readonly abstract override declare accessor async get set".split())
+TS_STATEMENTS = frozenset("export declare import function class interface type enum namespace module const let var abstract async".split())
+# Words and signs with which a line carries on an expression, and behind which the next line does.
+TS_CARRIES_ON = frozenset((*"([{.?:=+-*/%&|<>", "=>", "as", "satisfies", "in", "instanceof"))
+TS_WANTS_MORE = frozenset((*"=+-*/%&|?:!~.<", "=>", "return", "typeof", "new", "await", "as"))
+TS_BEFORE_REGEX = frozenset((*"(,=:[!&|?{};+~", "return", "=>"))
+TS_OVERVIEW = re.compile(r"@(?:packageDocumentation|module|fileoverview|file|license|overview)\b")
+TS_DEEP = 40  # namespaces in each other; what is deeper is named in the report
+TS_MERGED = 1000  # declarations of one name in one scope; the most overloads in popular packages are 40
+TS_FILE_BYTES = 8 * 1024 * 1024  # declarations that a person wrote are a tenth of it; generated ones of this size take 10 s and more
+TS_PACKAGE_BYTES = 64 * 1024 * 1024
+
+
+class TsDecl:
+    """One declaration as it stands in a file: `text[start:end]` of `source`, with `lead` before it; `doc`: where its comment stands, or None.
+    kind: function class interface type enum const namespace; reference (what an export of something that is not at hand says); of members: method,
+    property, accessor, constructor, call, construct, index.
+    params: its parameters in short, None where it has none. inner: the tokens between its braces, or None. bases: what it extends.
+    type: the name of the type of a constant. marks: its modifiers."""
+
+    __slots__ = ("bases", "doc", "end", "inner", "kind", "lead", "marks", "name", "params", "source", "start", "type")
+
+    def __init__(self, kind: str, name: str, source: TsSource, start: int, end: int, doc: tuple[int, int] | None = None, params: str | None = None,
+                 inner: tuple[int, int] | None = None, bases: Sequence[str] = (), type: str = "", lead: str = "", marks: Iterable[str] = ()) -> None:
+        self.kind, self.name, self.source, self.start, self.end, self.doc = kind, name, source, start, end, doc
+        self.params, self.inner, self.bases, self.type, self.lead, self.marks = params, inner, bases, type, lead, frozenset(marks)
+
+
+class TsSymbol:
+    """What a name means in a scope: its declarations, which TypeScript merges, and the scope of its namespace or module, if it has one."""
+
+    __slots__ = ("decls", "home", "name", "scope")
+
+    def __init__(self, name: str, home: TsScope, scope: TsScope | None = None) -> None:
+        self.name, self.home, self.scope = name, home, scope
+        self.decls: list[TsDecl] = []
+
+
+class TsScope:
+    """The names of a file, a module or a namespace. refs: what it exports under a name, (specifier or '', name there, start, end of the statement);
+    the name there is '*' for the whole module and '=' for what it exports as a whole. imports: the same for what it imports. explicit: it has export
+    lists, so that only what they and `marked` name is exported."""
+
+    __slots__ = ("aliases", "equals", "explicit", "imports", "marked", "parent", "recent", "refs", "source", "spaces", "stars", "symbols", "umd")
+
+    def __init__(self, source: TsSource, parent: TsScope | None = None) -> None:
+        self.source, self.parent = source, parent
+        self.symbols: dict[str, TsSymbol] = {}
+        self.refs: dict[str, tuple[str, str, int, int]] = {}
+        self.imports: dict[str, tuple[str, str, int, int]] = {}
+        self.aliases: dict[str, str] = {}
+        self.stars: list[str] = []
+        self.marked: set[str] = set()
+        self.recent: list[str] = []  # declared in the block in hand
+        self.equals = self.umd = ""
+        self.explicit = not source.implicit
+        self.spaces: dict[tuple[str, str], TsSymbol] = {}  # of modules and references, made when asked for
+
+    def add(self, decl: TsDecl) -> TsSymbol:
+        symbol = self.symbols.get(decl.name)
+        if symbol is None:
+            symbol = self.symbols[decl.name] = TsSymbol(decl.name, self)
+        self.recent.append(decl.name)
+        if len(symbol.decls) < TS_MERGED:
+            symbol.decls.append(decl)
+        return symbol
+
+
+class TsSource:
+    """A file of declarations, read into scopes. path: as a user knows it. file: where it is. What its reader does not know is skipped to
+    its end and noted in `faults` as (line, text).
+
+    Positions are indexes of tokens unless they are called start or end, which are places in the text. Each step looks at a token once: brackets
+    are paired beforehand.
+    """
+
+    def __init__(self, path: str, text: str, file: str = "") -> None:
+        self.path, self.text, self.file = path, text, file or path
+        self.javascript = path.endswith((".js", ".mjs", ".cjs"))
+        self.made: list[str] = []  # the names that the statement in hand declares
+        self.implicit = path.endswith((".d.ts", ".d.mts", ".d.cts"))  # there everything counts as exported until an export list says otherwise
+        self.words: list[str] = []
+        self.starts: list[int] = []
+        self.docs: dict[int, tuple[int, int]] = {}
+        self.comments: list[tuple[int, int]] = []
+        self.references: list[tuple[str, str]] = []
+        self.faults: list[tuple[int, str]] = []
+        self.breaks = [match.start() for match in re.finditer("\n", text)]
+        self.scan()
+        self.pairs = pair_brackets(self.words)
+        self.modules: list[tuple[str, TsScope]] = []
+        self.globals: TsScope | None = None
+        self.is_module = False
+        self.scope = TsScope(self)
+        self.block(0, len(self.words), self.scope, 0)
+
+    def scan(self) -> None:
+        text, words, at = self.text, self.words, 0
+        doc: tuple[int, int] | None = None
+        while found := TS_TOKEN.match(text, at):
+            kind = found.lastindex or 0
+            start, at, word = found.start(kind), found.end(), found[kind]
+            if kind == 2:
+                self.comments.append((start, at))
+                if word.startswith("/**") and at - start > 5:
+                    doc = None if not words and TS_OVERVIEW.search(word) else (start, at)
+                elif not words and (match := TS_REFERENCE.match(word)):
+                    self.references.append((match[1], match[2]))
+                continue
+            if word == "`":
+                at = template_end(text, at)
+                word = text[start:at]
+            elif word == "/" and self.javascript and (not words or words[-1] in TS_BEFORE_REGEX) and (regex := TS_REGEX.match(text, at)):
+                at = regex.end()
+                word = text[start:at]
+            if doc:
+                self.docs[len(words)], doc = doc, None
+            words.append(word)
+            self.starts.append(start)
+
+    def word(self, at: int) -> str:
+        return self.words[at] if at < len(self.words) else ""
+
+    def end(self, at: int) -> int:
+        """The place in the text behind a token."""
+        return self.starts[at] + len(self.words[at]) if at >= 0 else 0
+
+    def line(self, place: int) -> int:
+        return bisect_right(self.breaks, place - 1) + 1
+
+    def starts_line(self, at: int) -> bool:
+        return at == 0 or "\n" in self.text[self.end(at - 1):self.starts[at]]
+
+    def after(self, at: int) -> int:
+        """The token behind the bracket that is opened at `at`."""
+        return self.pairs.get(at, at) + 1
+
+    def fault(self, at: int) -> None:
+        place = self.starts[at]
+        self.faults.append((self.line(place), self.text[place:place + 200].split("\n")[0]))
+
+    # — what ends where —
+
+    def skip_type(self, at: int, most: int) -> int:
+        """The token behind the type that begins at `at`; `at` itself where none does."""
+        words, wants, conditions, answers = self.words, True, 0, 0
+        while at < most:
+            word = words[at]
+            if wants:
+                if word in "|&-" or (word in TS_TYPE_PREFIXES and at + 1 < most and begins_type(words[at + 1])):
+                    at += 1
+                elif word == "<" and at in self.pairs:
+                    at = self.after(at)
+                elif word in "([{" and at in self.pairs:
+                    at = self.after(at)
+                    wants = word == "(" and self.word(at) == "=>"
+                    at += int(wants)
+                elif begins_type(word) and word not in "([{<":
+                    at = self.after(at + 1) if word == "import" and self.word(at + 1) == "(" else at + 1
+                    wants = False
+                else:
+                    return at
+            elif word == ".":
+                at += 2
+            elif (word == "<" or (word == "[" and not self.starts_line(at))) and at in self.pairs:
+                at = self.after(at)
+            elif word in "|&" or word == "extends" or (word == "is" and not self.starts_line(at)):
+                conditions += word == "extends"
+                at, wants = at + 1, True
+            elif word == "?" and conditions:
+                conditions, answers = conditions - 1, answers + 1
+                at, wants = at + 1, True
+            elif word == ":" and answers:
+                answers -= 1
+                at, wants = at + 1, True
+            else:
+                return at
+        return min(at, most)
+
+    def skip_expression(self, at: int, most: int) -> int:
+        """The token behind the expression that begins at `at`: a comma, a semicolon, or the first of a line that does not carry it on."""
+        first = at
+        while at < most and self.words[at] not in ";,)]}":
+            word = self.words[at]
+            if at > first and self.starts_line(at) and word not in TS_CARRIES_ON and self.words[at - 1] not in TS_WANTS_MORE:
+                break
+            at = self.after(at) if word in "([{" else at + 1
+        return at
+
+    def skip_signature(self, at: int, most: int) -> tuple[int, str | None]:
+        """(the token behind type parameters, parameters, return type and body; the parameters in short, None where there are none)."""
+        if self.word(at) == "<":
+            at = self.after(at)
+        if self.word(at) != "(" or at not in self.pairs:
+            return at, None
+        params, at = self.parameters(at), self.after(at)
+        if self.word(at) == ":":
+            at = self.skip_type(at + 1, most)
+        if at < most and self.words[at] == "{" and (self.javascript or not self.implicit) and at in self.pairs:
+            at = self.after(at)
+        return at, params
+
+    def parameters(self, at: int) -> str:
+        """The names between the parentheses that open at `at`, as a user reads them: (url, options?, ...rest)."""
+        names, close, first = [], self.pairs[at], at + 1
+        at = first
+        while at <= close:
+            word = self.words[at]
+            if word == "," or at == close:
+                if at > first:
+                    names.append(self.parameter(first, at))
+                first = at + 1
+            at = self.after(at) if word in "([{<" else at + 1
+            if len(names) > 20:
+                return ", ".join([*names[:20], "…"])
+        return ", ".join(name for name in names if name)
+
+    def parameter(self, at: int, end: int) -> str:
+        while self.words[at] == "@":
+            at = self.after(at + 2) if self.word(at + 2) == "(" else at + 2
+        while self.words[at] in ("public", "private", "protected", "readonly", "override") and at + 1 < end and self.words[at + 1] not in ":?=,":
+            at += 1
+        lead = "..." if self.words[at] == "..." else ""
+        at += bool(lead)
+        name, behind = self.word(at), at + 1
+        if name in "{[" and at in self.pairs:
+            behind = self.after(at)
+            name = " ".join(self.text[self.starts[at]:self.end(behind - 1)].split())
+            name = name if len(name) <= 60 else f"{name[0]}…{'}' if name[0] == '{' else ']'}"
+        optional = behind < end and self.words[behind] == "?"
+        if not optional and behind < end:  # a default makes it optional too
+            behind = self.skip_type(behind + 1, end) if self.words[behind] == ":" else behind
+            optional = behind < end and self.words[behind] == "="
+        return "" if name == "this" else lead + name + ("?" if optional else "")
+
+    def resync(self, at: int, most: int) -> int:
+        """The token at which the next statement begins, or may."""
+        first = at
+        while at < most:
+            word = self.words[at]
+            if word == ";":
+                return at + 1
+            if at > first and self.starts_line(at) and (word in TS_STATEMENTS or (self.javascript and (word in ("module", "exports") or at in self.docs))):
+                return at
+            at = self.after(at) if word in "([{" else at + 1
+        return most
+
+    # — statements —
+
+    def block(self, at: int, most: int, scope: TsScope, depth: int) -> None:
+        while at < most:
+            if self.words[at] == ";":
+                at += 1
+                continue
+            behind = self.statement(at, most, scope, depth)
+            if behind <= at:
+                if not self.javascript:
+                    self.fault(at)
+                behind = self.resync(at, most)
+            at = behind
+
+    def statement(self, at: int, most: int, scope: TsScope, depth: int) -> int:
+        """Reads one statement; returns the token behind it, or `at` where it is none that is known."""
+        first, doc, marks = at, self.docs.get(at), set()
+        if self.words[at] == "import" and self.word(at + 1) not in "(.":
+            return self.import_statement(at, most, scope)
+        while at < most and self.words[at] == "@":
+            at += 2
+            while self.word(at) == ".":
+                at += 2
+            at = self.after(at) if self.word(at) == "(" else at
+            doc = doc or self.docs.get(at)
+        if self.word(at) == "export":
+            self.is_module = True
+            word = self.word(at + 1)
+            if word in ("{", "*", "=", "as") or (word == "type" and self.word(at + 2) in ("{", "*")):
+                return self.export_statement(at, most, scope)
+            if word == "import":
+                scope.marked.add(self.word(at + 2))
+                return self.import_statement(at + 1, most, scope)
+            marks.add("export")
+            at += 1
+            if word == "default":
+                marks.add("default")
+                at += 1
+                if not (self.word(at) in ("function", "class", "interface", "enum")
+                        or (self.word(at) in TS_MODIFIERS and self.word(at + 1) in ("function", "class"))):
+                    return self.export_default(first, at, most, scope, doc)
+        while at + 1 < most and self.words[at] in TS_MODIFIERS and self.words[at + 1][0].isalpha():
+            at += 1
+        read = TS_READERS.get(self.word(at))
+        if read is None or (self.javascript and self.words[at] == "module"):
+            return self.common_js(first, most, scope, doc) if self.javascript else first
+        self.made = []
+        behind: int = read(self, first, at, most, scope, doc, depth)
+        if behind == at:
+            return first
+        if "default" in marks and self.made:
+            scope.refs["default"] = ("", self.made[0], self.starts[at], self.starts[at])
+        elif "export" in marks:
+            scope.marked.update(self.made)
+        return behind + (self.word(behind) == ";")
+
+    def declare(self, scope: TsScope, decl: TsDecl) -> None:
+        self.made.append(decl.name)
+        scope.add(decl)
+
+    def read_function(self, first: int, at: int, most: int, scope: TsScope, doc: tuple[int, int] | None, depth: int) -> int:
+        behind = at + 1 + (self.word(at + 1) == "*")
+        name = self.word(behind) if is_ts_name(self.word(behind)) else ""
+        behind, params = self.skip_signature(behind + bool(name), most)
+        if params is None:
+            return at
+        self.declare(scope, TsDecl("function", name or "default", self, self.starts[first], self.end(behind - 1), doc, params))
+        return behind
+
+    def read_class(self, first: int, at: int, most: int, scope: TsScope, doc: tuple[int, int] | None, depth: int) -> int:
+        kind, behind = self.words[at], at + 1
+        name = self.word(behind) if is_ts_name(self.word(behind)) and self.word(behind) != "extends" else ""
+        behind += bool(name)
+        bases: list[str] = []
+        extends = False
+        while behind < most and self.words[behind] not in "{;":
+            word = self.words[behind]
+            extends = word == "extends" or (extends and word != "implements")
+            if extends and word != "extends" and is_ts_name(word):
+                base, behind = self.dotted(behind)
+                bases.append(base)
+                continue
+            behind = self.after(behind) if word in "<(" else behind + 1
+        if self.word(behind) != "{" or behind not in self.pairs:
+            return at
+        close = self.pairs[behind]
+        self.declare(scope, TsDecl(kind, name or "default", self, self.starts[first], self.end(close), doc, None, (behind + 1, close), bases))
+        return close + 1
+
+    def read_type(self, first: int, at: int, most: int, scope: TsScope, doc: tuple[int, int] | None, depth: int) -> int:
+        behind = at + 2
+        if not is_ts_name(self.word(at + 1)) or self.word(behind) not in "<=" or behind >= most:
+            return at
+        behind = self.after(behind) if self.words[behind] == "<" else behind
+        if self.word(behind) != "=":
+            return at
+        start, behind = behind + 1, self.skip_type(behind + 1, most)
+        if behind == start:
+            return at
+        inner = (start + 1, behind - 1) if self.words[start] == "{" and self.pairs.get(start) == behind - 1 else None
+        self.declare(scope, TsDecl("type", self.words[at + 1], self, self.starts[first], self.end(behind - 1), doc, None, inner))
+        return behind
+
+    def read_enum(self, first: int, at: int, most: int, scope: TsScope, doc: tuple[int, int] | None, depth: int) -> int:
+        name, brace = self.word(at + 1), at + 2
+        if not is_ts_name(name) or self.word(brace) != "{" or brace not in self.pairs:
+            return at
+        close = self.pairs[brace]
+        self.declare(scope, TsDecl("enum", name, self, self.starts[first], self.end(close), doc, None, (brace + 1, close)))
+        return close + 1
+
+    def read_const(self, first: int, at: int, most: int, scope: TsScope, doc: tuple[int, int] | None, depth: int) -> int:
+        if self.word(at + 1) == "enum":
+            return self.read_enum(first, at + 1, most, scope, doc, depth) if is_ts_name(self.word(at + 2)) else at
+        lead, behind, many = self.words[at], at + 1, False
+        while behind < most:
+            name, start = self.words[behind], behind
+            if name in "{[" and behind in self.pairs:  # a pattern names what it takes apart: rare, and what its names are its type says
+                behind, names = self.after(behind), [word for word in self.words[behind + 1:self.pairs[behind]] if is_ts_name(word)]
+            elif is_ts_name(name):
+                behind, names = behind + 1, [name]
+            else:
+                return at
+            behind += self.word(behind) == "!"
+            type, inner, params = "", None, None
+            if self.word(behind) == ":":
+                begin, behind = behind + 1, self.skip_type(behind + 1, most)
+                params = self.function_value(begin)
+                dotted, after = self.dotted(begin) if is_ts_name(self.word(begin)) else ("", 0)
+                type = dotted if after == behind or (self.word(after) == "<" and self.after(after) == behind) else ""
+                inner = (begin + 1, behind - 1) if self.words[begin] == "{" and self.pairs.get(begin) == behind - 1 else None
+            if self.word(behind) == "=":
+                params = self.function_value(behind + 1)
+                behind = self.skip_expression(behind + 1, most)
+            more = self.word(behind) == ","
+            many = many or more
+            for name in names:
+                begin = self.starts[start] if many else self.starts[first]
+                self.declare(scope, TsDecl("const", name, self, begin, self.end(behind - 1),
+                                           doc if not many or start == at + 1 else self.docs.get(start), params, inner, (), type, f"{lead} " if many else ""))
+            if not more:
+                return behind
+            behind += 1
+        return behind
+
+    def function_value(self, at: int) -> str | None:
+        """The parameters in short where a function begins at `at`, else None."""
+        at += self.word(at) == "async"
+        if self.word(at) == "function":
+            at += 1 + (self.word(at + 1) == "*")
+            at += is_ts_name(self.word(at))
+            return self.parameters(at) if self.word(at) == "(" and at in self.pairs else None
+        at = self.after(at) if self.word(at) == "<" else at
+        if self.word(at) == "(" and at in self.pairs:
+            behind = self.after(at)
+            behind = self.skip_type(behind + 1, len(self.words)) if self.word(behind) == ":" else behind
+            return self.parameters(at) if self.word(behind) == "=>" else None
+        return self.word(at) if is_ts_name(self.word(at)) and self.word(at + 1) == "=>" else None
+
+    def read_namespace(self, first: int, at: int, most: int, scope: TsScope, doc: tuple[int, int] | None, depth: int) -> int:
+        behind = at + 1
+        name = self.word(at) if self.words[at] == "global" else self.word(behind)
+        behind = at if self.words[at] == "global" else behind
+        if name[:1] in ("\"", "'"):
+            behind += 1
+            if self.word(behind) != "{" or behind not in self.pairs:
+                return behind if self.word(behind) == ";" or self.starts_line(behind) else at
+            inner = TsScope(self, scope)
+            self.modules.append((name[1:-1], inner))
+        elif name == "global":
+            behind += 1
+            if self.word(behind) != "{" or behind not in self.pairs:
+                return at
+            inner = self.globals = self.globals or TsScope(self, scope)
+        elif is_ts_name(name):
+            dotted, behind = self.dotted(behind)
+            if self.word(behind) != "{" or behind not in self.pairs:
+                return at
+            inner = scope
+            for part in dotted.split("."):
+                symbol = inner.add(TsDecl("namespace", part, self, self.starts[first], self.end(self.pairs[behind]), doc))
+                if symbol.scope is None:
+                    symbol.scope = TsScope(self, inner)
+                if inner is not scope:
+                    inner.marked.add(part)
+                inner = symbol.scope
+        else:
+            return at
+        close = self.pairs[behind]
+        if depth < TS_DEEP:
+            was = self.is_module
+            inner.explicit, inner.recent = not self.implicit, []  # each block says for itself what it exports
+            self.block(behind + 1, close, inner, depth + 1)
+            inner.marked.update(() if inner.explicit else inner.recent)
+            inner.explicit, self.is_module = True, was  # an export in a namespace makes no module
+        else:
+            self.fault(first)
+        self.made = [name.partition(".")[0]]
+        return close + 1
+
+    def dotted(self, at: int) -> tuple[str, int]:
+        """(the dotted name that begins at `at`, the token behind it)."""
+        parts = [self.words[at]]
+        at += 1
+        while self.word(at) == "." and is_ts_name(self.word(at + 1)):
+            parts.append(self.words[at + 1])
+            at += 2
+        return ".".join(parts), at
+
+    def import_statement(self, at: int, most: int, scope: TsScope) -> int:
+        first, at = at, at + 1
+        if scope is self.scope:
+            self.is_module = True
+        at += self.word(at) == "type" and self.word(at + 1) not in ("from", "=", ",")
+        local = ""
+        pairs: list[tuple[str, str]] = []
+        if is_ts_name(self.word(at)) and self.word(at) != "from":
+            local, at = self.words[at], at + 1
+            if self.word(at) == "=":
+                if self.word(at + 1) == "require" and self.word(at + 2) == "(":
+                    scope.imports[local] = (self.word(at + 3)[1:-1], "=", self.starts[first], self.end(self.after(at + 2) - 1))
+                    return self.after(at + 2)
+                if is_ts_name(self.word(at + 1)):
+                    scope.aliases[local], at = self.dotted(at + 1)
+                    return at
+                return first
+            pairs.append((local, "default"))
+            at += self.word(at) == ","
+        if self.word(at) == "*" and self.word(at + 1) == "as":
+            pairs.append((self.word(at + 2), "*"))
+            at += 3
+        elif self.word(at) == "{" and at in self.pairs:
+            pairs += [(other, name) for name, other in self.export_list(at)]
+            at = self.after(at)
+        if self.word(at) == "from":
+            at += 1
+        if self.word(at)[:1] not in ("\"", "'") or at >= most:
+            return first
+        for name, other in pairs:
+            scope.imports[name] = (self.words[at][1:-1], other, self.starts[first], self.end(at))
+        return self.skip_attributes(at + 1)
+
+    def skip_attributes(self, at: int) -> int:
+        return self.after(at + 1) if self.word(at) in ("with", "assert") and self.word(at + 1) == "{" else at
+
+    def export_list(self, at: int) -> Iterator[tuple[str, str]]:
+        """(name, name outside) of each in the braces that open at `at`."""
+        close, at = self.pairs[at], at + 1
+        while at < close:
+            at += self.words[at] == "type" and at + 1 < close and self.words[at + 1] not in ",}" and self.words[at + 1] != "as"
+            name = other = self.words[at].strip("\"'")
+            if at + 2 < close + 1 and self.words[at + 1] == "as" and at + 2 < close:
+                other = self.words[at + 2].strip("\"'")
+                at += 2
+            yield name, other
+            at += 1
+            while at < close and self.words[at] != ",":
+                at += 1
+            at += 1
+
+    def export_statement(self, at: int, most: int, scope: TsScope) -> int:
+        first, at = at, at + 1
+        at += self.word(at) == "type"
+        word = self.word(at)
+        if word == "as" and self.word(at + 1) == "namespace":
+            scope.umd = self.word(at + 2)
+            return at + 3
+        scope.explicit = True
+        if word == "=":
+            if is_ts_name(self.word(at + 1)):
+                scope.equals, behind = self.dotted(at + 1)
+                if behind >= most or self.words[behind] == ";" or self.starts_line(behind):
+                    return behind
+            behind = self.skip_expression(at + 1, most)
+            scope.equals = "export="
+            scope.add(TsDecl("const", "export=", self, self.starts[first], self.end(behind - 1), self.docs.get(first)))
+            return behind
+        if word == "*":
+            alias = self.word(at + 2).strip("\"'") if self.word(at + 1) == "as" else ""
+            at += 3 if alias else 1
+            if self.word(at) != "from" or self.word(at + 1)[:1] not in ("\"", "'"):
+                return first
+            target = self.words[at + 1][1:-1]
+            if alias:
+                scope.refs[alias] = (target, "*", self.starts[first], self.end(at + 1))
+            else:
+                scope.stars.append(target)
+            return self.skip_attributes(at + 2)
+        if word != "{" or at not in self.pairs:
+            return first
+        pairs, at = list(self.export_list(at)), self.after(at)
+        target = ""
+        if self.word(at) == "from" and self.word(at + 1)[:1] in ("\"", "'"):
+            target, at = self.words[at + 1][1:-1], self.skip_attributes(at + 2)
+        for name, other in pairs:
+            scope.refs[other] = (target, name, self.starts[first], self.end(at - 1))
+        return at
+
+    def export_default(self, first: int, at: int, most: int, scope: TsScope, doc: tuple[int, int] | None) -> int:
+        """`export default` of an expression: of a name, or of something that gets the name 'default'."""
+        scope.explicit = True
+        if is_ts_name(self.word(at)):
+            name, behind = self.dotted(at)
+            if behind >= most or self.words[behind] == ";" or self.starts_line(behind):
+                scope.refs["default"] = ("", name, self.starts[first], self.end(behind - 1))
+                return behind
+        behind = self.skip_expression(at, most)
+        if behind == at:
+            return first
+        scope.add(TsDecl("const", "default", self, self.starts[first], self.end(behind - 1), doc))
+        scope.refs["default"] = ("", "default", self.starts[first], self.end(behind - 1))
+        return behind
+
+    def common_js(self, at: int, most: int, scope: TsScope, doc: tuple[int, int] | None) -> int:
+        """`exports.name = …` and `module.exports = {…}`, where the value is written there or is the name of a declaration."""
+        first = at
+        if self.words[at] == "module" and self.word(at + 1) == ".":
+            at += 2
+        if self.word(at) != "exports":
+            return first
+        self.is_module = scope.explicit = True
+        name = self.word(at + 2) if self.word(at + 1) == "." else ""
+        at += 3 if name else 1
+        if self.word(at) != "=":
+            return first
+        behind = self.skip_expression(at + 1, most)
+        if not name and self.word(at + 1) == "{" and at + 1 in self.pairs:
+            for member in self.members(at + 2, self.pairs[at + 1]):
+                self.common_export(scope, member.name, member.start, member.end, member.doc, member.params)
+        elif is_ts_name(self.word(at + 1)) and behind == at + 2:
+            scope.refs[name or "default"] = ("", self.words[at + 1], self.starts[first], self.end(behind - 1))
+        elif name or doc:
+            self.common_export(scope, name or "default", self.starts[first], self.end(behind - 1), doc, self.function_value(at + 1))
+        return behind
+
+    def common_export(self, scope: TsScope, name: str, start: int, end: int, doc: tuple[int, int] | None, params: str | None) -> None:
+        if name not in scope.symbols and is_ts_name(name):
+            scope.add(TsDecl("const" if params is None else "function", name, self, start, end, doc, params))
+        scope.marked.add(name)
+
+    # — members —
+
+    def members(self, at: int, most: int) -> list[TsDecl]:
+        """The members of a class, an interface or an object type between two tokens, private ones left out."""
+        found = []
+        while at < most:
+            if self.words[at] in ";,":
+                at += 1
+                continue
+            decl, behind = self.member(at, most)
+            if decl is None:
+                if behind == at:
+                    self.fault(at)
+                    while at < most and self.words[at] not in ";," and (behind == at or not self.starts_line(at)):
+                        at = self.after(at) if self.words[at] in "([{<" else at + 1
+                else:
+                    at = behind
+                continue
+            if "private" not in decl.marks and not decl.name.startswith("#"):
+                found.append(decl)
+            at = behind
+        return found
+
+    def member(self, at: int, most: int) -> tuple[TsDecl | None, int]:
+        first, doc, marks = at, self.docs.get(at), set()
+        while at + 1 < most and (self.words[at] == "@" or (self.words[at] in TS_MEMBER_MODIFIERS and self.words[at + 1] not in "(?!:;,=<}")):
+            if self.words[at] == "@":
+                at += 2
+                at = self.after(at) if self.word(at) == "(" else at
+            else:
+                marks.add(self.words[at])
+                at += 1
+        if at >= most:
+            return None, most
+        word, kind, name, behind = self.words[at], "property", "", at + 1
+        if word in "-+" and self.word(behind) == "readonly":
+            behind += 1
+            word, at = self.word(behind), behind
+            behind += 1
+        if word in "(<":
+            kind, behind = "call", at
+        elif word == "new" and self.word(behind) in ("(", "<"):
+            kind = "construct"
+        elif word == "[":
+            if at not in self.pairs:
+                return None, at
+            behind = self.after(at)
+            mapped = is_ts_name(self.word(at + 1)) and self.word(at + 2) in (":", "in")
+            kind, name = ("index", "") if mapped else ("property", self.text[self.starts[at]:self.end(behind - 1)])
+        elif word == "{" and "static" in marks:
+            return None, self.after(at)
+        elif word == "...":
+            return None, max(self.skip_expression(at + 1, most), at + 1)
+        elif word == "*":
+            name, behind = self.word(at + 1), at + 2
+        elif is_ts_name(word) or word[0] in "\"'#" or word[0].isdigit():
+            name = word.strip("\"'")
+        else:
+            return None, at
+        while behind < most and self.words[behind] in "?!-+":
+            behind += 1
+        params = None
+        if behind < most and self.words[behind] in "<(":
+            behind, params = self.skip_signature(behind, most)
+            if params is None:
+                return None, first
+            kind = "accessor" if marks & {"get", "set"} else kind if kind != "property" else "constructor" if name == "constructor" else "method"
+        elif behind < most and self.words[behind] == ":":
+            value = behind + 1
+            params, behind = self.function_value(value), self.skip_type(value, most)
+            if self.javascript:
+                behind = max(behind, self.skip_expression(value, most))
+        if behind < most and self.words[behind] == "=":
+            params = self.function_value(behind + 1)
+            behind = self.skip_expression(behind + 1, most)
+        kind = "method" if params is not None and kind == "property" else kind
+        return TsDecl(kind, name, self, self.starts[first], self.end(behind - 1), doc, params, marks=marks), behind
+
+
+TS_READERS: dict[str, Callable[..., int]] = {
+    "function": TsSource.read_function, "class": TsSource.read_class, "interface": TsSource.read_class, "type": TsSource.read_type,
+    "enum": TsSource.read_enum, "const": TsSource.read_const, "let": TsSource.read_const, "var": TsSource.read_const,
+    "namespace": TsSource.read_namespace, "module": TsSource.read_namespace, "global": TsSource.read_namespace}
+
+
+def code_indent(text: str, place: int) -> str:
+    """The white space between the start of a line and `place`, '' where there is other text."""
+    lead = text[max(0, place - TS_INDENT):place]
+    lead = lead[lead.rfind("\n") + 1:] if "\n" in lead or place <= TS_INDENT else "…"
+    return lead if lead.isspace() else ""
+
+
+TS_INDENT = 200  # white space at the start of a line at most
+
+
+def begins_type(word: str) -> bool:
+    return word[0].isalnum() or word[0] in "_$\"'`([{<-"
+
+
+def is_ts_name(word: str) -> bool:
+    return word.replace("$", "_").isidentifier()
+
+
+def template_end(text: str, at: int) -> int:
+    """The place behind the template whose back-tick stands before `at`."""
+    inside = ["`"]
+    for match in TS_TEMPLATE.finditer(text, at):
+        sign = match[0]
+        if sign == "`":
+            if inside[-1] == "`":
+                inside.pop()
+                if not inside:
+                    return match.end()
+            else:
+                inside.append("`")
+        elif inside[-1] == "`":
+            if sign == "${":
+                inside.append("{")
+        elif sign in ("{", "${"):
+            inside.append("{")
+        elif sign == "}":
+            inside.pop()
+    return len(text)
+
+
+def pair_brackets(words: Sequence[str]) -> dict[int, int]:
+    """Opening -> closing bracket. One that lacks its other end has none; '<' is one where '>' follows before what is around it ends."""
+    pairs: dict[int, int] = {}
+    waiting: list[int] = []
+    open_now: Counter[str] = Counter()
+    for at, word in enumerate(words):
+        if word in TS_OPENING:
+            waiting.append(at)
+            open_now[word] += 1
+        elif word == ">":
+            if waiting and words[waiting[-1]] == "<":
+                pairs[waiting.pop()] = at
+                open_now["<"] -= 1
+        elif word == ";":
+            while waiting and words[waiting[-1]] == "<":
+                open_now[words[waiting.pop()]] -= 1
+        elif word in TS_CLOSING and open_now[TS_CLOSING[word]]:
+            while words[waiting[-1]] != TS_CLOSING[word]:
+                open_now[words[waiting.pop()]] -= 1
+            pairs[waiting.pop()] = at
+            open_now[TS_CLOSING[word]] -= 1
+    return pairs
+
+
+TS_OPENING = frozenset("([{<")
+
+# — packages on disk and in archives —
+
+class PackageFiles:
+    """Files by absolute paths with '/': on the disk, or `members` of an archive (path -> bytes)."""
+
+    def __init__(self, members: Mapping[str, bytes] | None = None) -> None:
+        self.members = members
+
+    def is_file(self, path: str) -> bool:
+        return os.path.isfile(path) if self.members is None else path in self.members
+
+    def is_folder(self, path: str) -> bool:
+        return os.path.isdir(path) if self.members is None else any(name.startswith(path + "/") for name in self.members)
+
+    def size(self, path: str) -> int:
+        return os.path.getsize(path) if self.members is None else len(self.members[path])
+
+    def read(self, path: str) -> bytes:
+        """Raises OSError or KeyError where there is none."""
+        if self.members is not None:
+            return self.members[path]
+        with open(path, "rb") as file:
+            return file.read(MAX_FILE_BYTES)
+
+    def walk(self, root: str) -> Iterator[str]:
+        """Every file below a folder, in order, without what other packages have there."""
+        if self.members is not None:
+            yield from (name for name in sorted(self.members) if name.startswith(root + "/"))
+            return
+        for folder, folders, files in os.walk(root):
+            folders[:] = sorted(name for name in folders if name != "node_modules" and not name.startswith("."))
+            for name in sorted(files):
+                yield f"{folder.replace(os.sep, '/')}/{name}"
+
+    def json(self, path: str) -> Record:
+        """The object in a file; {} where there is none."""
+        try:
+            found = json.loads(self.read(path).decode("utf-8-sig"))
+        except (OSError, KeyError, ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+
+def real_folder(path: str) -> str:
+    return os.path.realpath(path).replace(os.sep, "/")
+
+
+# — packages: which file of declarations an import means —
+
+# What a condition of `exports` must be to be taken, in two passes: as an ES module, then as CommonJS.
+NPM_CONDITIONS = (frozenset(("types", "import", "node", "module", "default")), frozenset(("types", "require", "node", "default")))
+# A suffix in an import -> those of the files that declare it, in the compiler's order.
+TS_SUFFIXES = {".js": (".d.ts", ".ts", ".tsx"), ".jsx": (".d.ts", ".tsx"), ".mjs": (".d.mts", ".mts"), ".cjs": (".d.cts", ".cts"),
+               ".ts": (".d.ts",), ".tsx": (".d.ts",), ".mts": (".d.mts",), ".cts": (".d.cts",)}
+TS_FILES = (".d.ts", ".d.mts", ".d.cts", ".ts", ".mts", ".cts", ".tsx")
+JAVASCRIPT_FILES = (".js", ".mjs", ".cjs")
+NPM_SUBPATHS = 3000  # of one package: patterns in `exports` may name every file
+
+
+def exports_target(value: Any, conditions: frozenset[str], depth: int = 0) -> str:
+    """The first target that the conditions allow; '' for none."""
+    if isinstance(value, str):
+        return value
+    if depth > 20:
+        return ""
+    if isinstance(value, list):
+        return next((found for part in value if (found := exports_target(part, conditions, depth + 1))), "")
+    if isinstance(value, dict):
+        return next((found for key, part in value.items() if (key in conditions or key.startswith("types@>"))
+                     and (found := exports_target(part, conditions, depth + 1))), "")
+    return ""
+
+
+class NpmPackage:
+    """A package's folder, what its package.json says, and which file of declarations each of its paths for importing stands for."""
+
+    def __init__(self, files: PackageFiles, folder: str) -> None:
+        self.files, self.folder = files, folder
+        self.manifest = files.json(folder + "/package.json")
+        name, version = self.manifest.get("name"), self.manifest.get("version")
+        self.name = name if isinstance(name, str) and name else folder.rpartition("/")[2]
+        self.version = version if isinstance(version, str) else ""
+        self.known: dict[str, str] | None = None  # entries(), once they were asked for
+
+    def inside(self, target: str) -> str:
+        import posixpath
+        return posixpath.normpath(posixpath.join(self.folder, target))
+
+    def declared(self, path: str) -> str:
+        """The file of declarations that stands for the file or folder `path`, with or without its suffix; '' for none."""
+        stem, suffix = os.path.splitext(path)
+        candidates = [path] if path.endswith(TS_FILES) else []
+        candidates += [stem + other for other in TS_SUFFIXES.get(suffix, ())]
+        candidates += [path + other for other in TS_FILES[:4]]
+        for candidate in candidates:
+            if self.files.is_file(candidate):
+                return candidate
+        if suffix in TS_SUFFIXES or not self.files.is_folder(path):
+            return ""
+        inner = NpmPackage(self.files, path)
+        main = inner.main() if inner.manifest and path != self.folder else ""
+        return main or next((f"{path}/index{other}" for other in TS_FILES if self.files.is_file(f"{path}/index{other}")), "")
+
+    def main(self) -> str:
+        """What `types`, `typings` or `main` name, else index.d.ts."""
+        for key in ("types", "typings"):
+            target = self.manifest.get(key)
+            if isinstance(target, str) and (found := self.declared(self.versioned(self.inside(target)))):
+                return found
+        mapped = self.versioned(self.folder + "/index")
+        target = self.manifest.get("main")
+        found = self.declared(self.inside(target)) if isinstance(target, str) and self.inside(target) != self.folder else ""
+        return found or self.declared(mapped) or next((path for suffix in TS_FILES if self.files.is_file(path := f"{self.folder}/index{suffix}")), "")
+
+    def versioned(self, path: str) -> str:
+        """Where `typesVersions` puts a path, for the newest compiler."""
+        table = self.manifest.get("typesVersions")
+        rules = next((rules for range, rules in table.items() if range == "*" or range.startswith(">")), None) if isinstance(table, dict) else None
+        own = path[len(self.folder) + 1:]
+        for pattern, targets in rules.items() if isinstance(rules, dict) else ():
+            head, star, tail = pattern.partition("*")
+            target = targets[0] if isinstance(targets, list) and targets and isinstance(targets[0], str) else ""
+            if target and (own == pattern or (star and own.startswith(head) and own.endswith(tail) and len(own) >= len(head + tail))):
+                found = self.inside(target.replace("*", own[len(head):len(own) - len(tail)]))
+                if self.declared(found):
+                    return found
+        return path
+
+    def entries(self) -> list[tuple[str, str]]:
+        """(path below the package's name, '' for the package itself; file of declarations) of everything that can be imported by name."""
+        found: dict[str, str] = {}
+        exports = self.manifest.get("exports")
+        if exports is None:
+            main = self.main()
+            return [("", main)] if main else []
+        if not isinstance(exports, dict) or not any(key.startswith(".") for key in exports):
+            exports = {".": exports}
+        closed = [key.partition("*")[0] for key, value in exports.items() if value is None and "*" in key]
+        for key, value in exports.items():
+            for conditions in NPM_CONDITIONS:
+                target = exports_target(value, conditions)
+                if not target.startswith("./"):
+                    continue
+                made = self.expand(key, target) if "*" in key else {key: self.declared(self.inside(target))}
+                for name, path in made.items():
+                    if path and len(found) < NPM_SUBPATHS and not any(name.startswith(head) for head in closed):
+                        found.setdefault(name[2:], path)
+        if "" not in found and "." in exports and (main := self.main()):
+            found[""] = main
+        return sorted(found.items(), key=lambda pair: (pair[0].count("/") + bool(pair[0]), pair[0]))
+
+    def expand(self, key: str, target: str) -> dict[str, str]:
+        head, _, tail = self.inside(target.replace("*", "\0")).partition("\0")
+        found: dict[str, str] = {}
+        for path in self.files.walk(self.folder):
+            if not path.startswith(head):
+                continue
+            ends = [tail] if tail.endswith(TS_FILES) else [*TS_SUFFIXES.get(os.path.splitext(tail)[1], TS_FILES[:3] if "." not in tail else ())]
+            stem_tail = tail if tail.endswith(TS_FILES) else os.path.splitext(tail)[0]
+            for end in ends:
+                whole = end if tail.endswith(TS_FILES) else stem_tail + end
+                if path.endswith(whole) and len(path) > len(head + whole):
+                    found.setdefault(key.replace("*", path[len(head):len(path) - len(whole)]), path)
+                    break
+        return found
+
+    def find(self, subpath: str) -> str:
+        """The file of declarations of `NAME/subpath`; '' for none."""
+        exports = self.manifest.get("exports")
+        if exports is not None:
+            if self.known is None:
+                self.known = dict(self.entries())
+            return self.known.get(subpath, "")
+        if not subpath:
+            return self.main()
+        return self.declared(self.versioned(self.inside(subpath)))
+
+
+class TsProgram:
+    """The files of declarations of a package and of those that it takes names from, read when they are asked for.
+
+    faults: (file, line or 0, reason) of what could not be read."""
+
+    def __init__(self, files: PackageFiles, package: NpmPackage) -> None:
+        self.files, self.package = files, package
+        self.sources: dict[str, TsSource | None] = {}
+        self.packages: dict[str, NpmPackage] = {}
+        self.places: dict[tuple[str, str], str] = {}
+        self.faults: list[tuple[str, int, str]] = []
+        self.ambient: dict[str, TsScope] = {}
+        self.room = TS_PACKAGE_BYTES
+        self.exported: dict[TsScope, dict[str, TsSymbol]] = {}
+
+    def source(self, path: str) -> TsSource | None:
+        if path not in self.sources:
+            self.sources[path] = None
+            source = self.sources[path] = self.load(path)
+            for name, scope in source.modules if source else ():
+                self.augment(name, scope, path)
+            for kind, target in source.references if source else ():
+                other = self.beside(target, path) if kind == "path" else ""
+                if other:
+                    self.source(other)
+        return self.sources[path]
+
+    def load(self, path: str) -> TsSource | None:
+        try:
+            size = self.files.size(path)
+            if size > TS_FILE_BYTES or size > self.room:
+                raise ValueError(f"larger than {TS_FILE_BYTES // 1048576} MiB" if size > TS_FILE_BYTES else
+                                 f"more than {TS_PACKAGE_BYTES // 1048576} MiB of declarations")
+            self.room -= size
+            text = markdown_decode(self.files.read(path), "")
+            source = TsSource(self.display(path), text, path)
+        except (OSError, KeyError, ValueError, RecursionError) as error:
+            self.faults.append((self.display(path), 0, str(error) or type(error).__name__))
+            return None
+        self.faults += [(source.path, line, f"declarations that are not understood: {shorten(text, 100)}") for line, text in source.faults]
+        return source
+
+    def display(self, path: str) -> str:
+        """A file's path as a user knows it: in the package, or below the name of another package."""
+        if path.startswith(self.package.folder + "/"):
+            return path[len(self.package.folder) + 1:]
+        _, _, below = path.rpartition("/node_modules/")
+        return below or path.rpartition("/")[2]
+
+    def beside(self, target: str, path: str) -> str:
+        """The file that a relative path means, as seen from the file `path`."""
+        import posixpath
+        where = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+        found = self.package.declared(where)
+        return found or (where if path.endswith(JAVASCRIPT_FILES) and where.endswith(JAVASCRIPT_FILES) and self.files.is_file(where) else "")
+
+    def find(self, name: str, path: str) -> str:
+        """The file of declarations that an import of `name` in the file `path` means; '' where it is not at hand."""
+        folder = path.rpartition("/")[0]
+        key = (folder, name)
+        if key not in self.places:
+            self.places[key] = self.beside(name, path) if name.startswith((".", "/")) else self.find_package(name, folder)
+        return self.places[key]
+
+    def find_package(self, name: str, folder: str) -> str:
+        if name.startswith("#"):
+            imports = self.package.manifest.get("imports")
+            target = next((found for conditions in NPM_CONDITIONS if (found := exports_target((imports or {}).get(name), conditions))), "") if isinstance(
+                imports, dict) else ""
+            return self.package.declared(self.package.inside(target)) if target.startswith("./") else ""
+        parts = name.split("/")
+        own, rest = "/".join(parts[:2 if name.startswith("@") else 1]), "/".join(parts[2 if name.startswith("@") else 1:])
+        if not own or ".." in parts:
+            return ""
+        if own == self.package.name and (found := self.package.find(rest)):
+            return found
+        for candidate in (own, types_name(own)):
+            where = find_in_node_modules(candidate, folder) if self.files.members is None else ""
+            if where:
+                package = self.packages.setdefault(where, NpmPackage(self.files, where)) if where != self.package.folder else self.package
+                if found := package.find(rest):
+                    return found
+        return ""
+
+    def module(self, name: str, scope: TsScope) -> TsScope | None:
+        """The scope that an import of `name` means."""
+        if name in self.ambient and not name.startswith("."):
+            return self.ambient[name]
+        found = self.find(name, scope.source.file)
+        source = self.source(found) if found else None
+        return source.scope if source else self.ambient.get(name)
+
+    def augment(self, name: str, scope: TsScope, path: str) -> None:
+        """Joins what `declare module 'name'` adds to the module, or makes one where there is none."""
+        target: TsScope | None = self.ambient.get(name)
+        source = self.sources.get(path)
+        if target is None and source is not None and source.is_module:
+            found = self.find(name, path)
+            other = self.source(found) if found and found != path else source if found else None
+            target = other.scope if other else None
+            if target is not None and target.equals and (symbol := self.lookup(target, target.equals)) and symbol.scope is not None:
+                target = symbol.scope
+        if target is None:
+            self.ambient[name] = scope
+            return
+        join_scopes(target, scope)
+
+    # — names —
+
+    def lookup(self, scope: TsScope | None, name: str, depth: int = 0) -> TsSymbol | None:
+        """What a dotted name means in a scope; None where it is not at hand."""
+        head, _, rest = name.partition(".")
+        found = None
+        while scope is not None and found is None:
+            found = scope.symbols.get(head)
+            if found is None and depth < 50:
+                if head in scope.imports:
+                    found = self.follow(scope, scope.imports[head], head, depth + 1)
+                elif head in scope.aliases:
+                    found = self.lookup(scope, scope.aliases[head], depth + 1) if scope.aliases[head].partition(".")[0] != head else None
+                elif head in scope.refs and scope.refs[head][1] != head:
+                    found = self.follow(scope, scope.refs[head], head, depth + 1)
+            scope = scope.parent
+        if found is None or not rest:
+            return found
+        return self.member(found, rest, depth + 1)
+
+    def member(self, symbol: TsSymbol, name: str, depth: int) -> TsSymbol | None:
+        for part in name.split("."):
+            inner = self.export(symbol.scope, part, set()) if symbol.scope is not None else None
+            if inner is None:
+                return None
+            symbol = inner
+        return symbol
+
+    def follow(self, scope: TsScope, ref: tuple[str, str, int, int], name: str, depth: int = 0) -> TsSymbol | None:
+        """What a reference means; where its module is not at hand, a symbol that holds the statement alone."""
+        target, there, start, end = ref
+        if not target:
+            return self.lookup(scope, there, depth + 1) if depth < 50 else None
+        module = self.module(target, scope) if depth < 50 else None
+        if module is not None and there == "=" and module.equals:
+            return self.lookup(module, module.equals, depth + 1)
+        if module is not None and there in "*=":
+            if there == "*" and module.equals and (whole := self.lookup(module, module.equals, depth + 1)):
+                return whole
+            return self.space(scope, target, name, module, start, end)
+        if module is not None:
+            found = self.export(module, there, set(), depth + 1)
+            if found is None and there == "default" and not module.equals and module.symbols:
+                return None
+            if found is not None:
+                return found
+        return self.space(scope, target, name, None, start, end)
+
+    def space(self, scope: TsScope, target: str, name: str, module: TsScope | None, start: int, end: int) -> TsSymbol:
+        symbol = scope.spaces.get((target, name))
+        if symbol is None:
+            symbol = scope.spaces[target, name] = TsSymbol(name, scope, module)
+            symbol.decls.append(TsDecl("namespace" if module else "reference", name, scope.source, start, end))
+        return symbol
+
+    def export(self, scope: TsScope, name: str, seen: set[TsScope], depth: int = 0) -> TsSymbol | None:
+        """What a module or namespace exports under a name."""
+        if scope in seen or len(seen) > 200:
+            return None
+        seen.add(scope)
+        if name in scope.refs:
+            return self.follow(scope, scope.refs[name], name, depth)
+        if name in scope.symbols and (not scope.explicit or name in scope.marked):
+            return scope.symbols[name]
+        if name in scope.marked:
+            return self.lookup(scope, name, depth + 1)
+        if scope.equals:
+            whole = self.lookup(scope, scope.equals, depth + 1)
+            if name == "default":
+                return whole
+            if whole is not None and whole.scope is not None and (found := self.export(whole.scope, name, seen, depth + 1)):
+                return found
+        if name == "default":
+            return None
+        for target in scope.stars:
+            module = self.module(target, scope)
+            found = self.export(module, name, seen, depth + 1) if module is not None else None
+            if found is not None:
+                return found
+        return None
+
+    def exports(self, scope: TsScope) -> dict[str, TsSymbol]:
+        """Everything that a module or namespace exports, by name."""
+        if scope in self.exported:
+            return self.exported[scope]
+        found: dict[str, TsSymbol] = {}
+        self.exported[scope] = found
+        waiting, seen = [scope], {scope}
+        for inner in waiting:
+            names = [*inner.refs, *(name for name in inner.symbols if not inner.explicit or name in inner.marked), *sorted(inner.marked)]
+            for name in dict.fromkeys(names):
+                if name not in found and (name != "default" or inner is scope):
+                    symbol = self.export(inner, name, set())
+                    if symbol is not None:
+                        found[name] = symbol
+            if inner.equals and (whole := self.lookup(inner, inner.equals)):
+                if inner is scope:
+                    found["default"] = whole
+                if whole.scope is not None and whole.scope not in seen:
+                    seen.add(whole.scope)
+                    waiting.append(whole.scope)
+            for target in inner.stars:
+                module = self.module(target, inner)
+                if module is not None and module not in seen:
+                    seen.add(module)
+                    waiting.append(module)
+        return found
+
+
+def join_scopes(target: TsScope, scope: TsScope) -> None:
+    for name, symbol in scope.symbols.items():
+        there = target.symbols.get(name)
+        if there is None:
+            target.symbols[name] = symbol
+            target.marked.add(name)
+            continue
+        there.decls += symbol.decls
+        if symbol.scope is not None:
+            if there.scope is None:
+                there.scope = symbol.scope
+            elif there.scope is not symbol.scope:
+                join_scopes(there.scope, symbol.scope)
+    for names in ("refs", "imports", "aliases"):
+        for key, value in getattr(scope, names).items():
+            getattr(target, names).setdefault(key, value)
+
+
+def package_of(path: str) -> str:
+    """The name of the package in a path below node_modules: what is kept in @types has the name of what it declares."""
+    parts = path.split("/")
+    name = "/".join(parts[:2]) if path.startswith("@") else parts[0]
+    return name[len("@types/"):] if name.startswith("@types/") else name
+
+
+def types_name(name: str) -> str:
+    """The package of declarations that the community keeps for a package."""
+    return "@types/" + (name[1:].replace("/", "__") if name.startswith("@") else name)
+
+
+def find_in_node_modules(name: str, folder: str) -> str:
+    """The real folder of a package as a file in `folder` finds it: in node_modules there or in a folder around; '' for none."""
+    while True:
+        if folder.rpartition("/")[2] != "node_modules" and os.path.isdir(found := f"{folder}/node_modules/{name}"):
+            return real_folder(found)
+        parent = folder.rpartition("/")[0]
+        if not parent or parent == folder:
+            return ""
+        folder = parent
+
+
+# — comments —
+
+# Tag -> what stands before its text; '' for text that goes on as it is. Others stand there as they are.
+JSDOC_TAGS = {
+    "": "", "param": "Parameters", "arg": "Parameters", "argument": "Parameters", "prop": "Properties", "property": "Properties", "template": "Type parameters",
+    "typeparam": "Type parameters", "returns": "Returns", "return": "Returns", "throws": "Throws", "exception": "Throws", "deprecated": "Deprecated",
+    "see": "See also", "default": "Default", "defaultvalue": "Default", "since": "Since", "remarks": "", "description": "", "desc": "", "summary": "",
+    "yields": "Yields"}
+JSDOC_LISTS = frozenset(("Parameters", "Properties", "Type parameters"))
+# Tags that say what the declaration shows, or where a generator is to put it.
+JSDOC_SILENT = frozenset(("name", "category", "group", "memberof", "kind", "function", "func", "method", "public", "export", "exports", "constructor",
+                          "static", "instance", "packagedocumentation", "inheritdoc", "override", "readonly"))
+JSDOC_TAG = re.compile(r"\s*@([A-Za-z][\w-]*)(?::|\b)[ \t]*(.*)", re.DOTALL)
+JSDOC_LINK = re.compile(r"\{@(?:link|linkcode|linkplain|see|tutorial)\s+([^\s|{}]+)\s*(?:\|\s*)?([^{}]*)\}")
+JSDOC_TYPE = re.compile(r"\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}[ \t]*")
+JSDOC_NAME = re.compile(r"(?:\[([^\]=\s]+)[^\]]*\]|([^\s:,]+))[ \t]*(?:[-–—:][ \t]*)?")
+
+
+def jsdoc_blocks(raw: str) -> list[str]:
+    """The Markdown blocks of a /** comment */."""
+    lines = [re.sub(r"^[ \t]*\*(?!\*)[ \t]?|^[ \t]*\*\*/?$", "", line, count=1) for line in raw[3:-2 if raw.endswith("*/") else None].split("\n")]
+    lines = [line.rstrip().expandtabs(4) for line in lines]
+    lines = lines if len(lines) == 1 else [lines[0].lstrip(), *lines[1:]]
+    parts: list[tuple[str, list[str]]] = [("", [])]
+    fence = ""
+    for line in lines:
+        match = JSDOC_TAG.match(line) if not fence else None
+        fence = next_fence(fence, line.strip())
+        if match and not match[1].lower().startswith("link"):
+            parts.append((match[1], [match[2]]))
+            fence = next_fence("", match[2].strip())
+        else:
+            parts[-1][1].append(line)
+    blocks: list[str] = []
+    last = ""
+    for tag, text in parts:
+        title = JSDOC_TAGS.get(tag.lower(), "@")
+        body = "\n".join(text).strip("\n")
+        if tag.lower() in JSDOC_SILENT:
+            continue
+        if tag.lower() == "example":
+            blocks += jsdoc_example(body)
+        elif title in JSDOC_LISTS:
+            item = jsdoc_item(body)
+            if item and last == title:
+                blocks[-1] += f"\n{item}"
+            elif item:
+                blocks += [f"**{title}**", item]
+        elif title == "@":
+            if tag and body.strip():
+                blocks += split_blocks(f"**@{tag}** {jsdoc_links(body.strip())}")
+            elif tag.lower() in ("experimental", "beta", "alpha", "internal"):
+                blocks.append(f"**@{tag}**")
+        else:
+            body = jsdoc_links(body if not tag else body.strip())
+            if title in ("Returns", "Throws", "Yields", "Return") and (match := JSDOC_TYPE.match(body)):
+                body = f"`{match[1]}` {body[match.end():].lstrip('- ')}" if match[1].strip() else body
+            if title == "Default" and body and "`" not in body and "\n" not in body:
+                body = f"`{body}`"
+            if title and body.lower().startswith(title.lower()):
+                body = f"**{body[:len(title)]}**{body[len(title):]}"
+            elif title and (body or title == "Deprecated"):
+                body = f"**{title}** {body}" if not body.startswith("```") else f"**{title}**\n\n{body}"
+            blocks += [block for block in split_blocks(body.rstrip()) if block not in blocks]
+        last = title if title in JSDOC_LISTS and body.strip() else ""
+    return blocks
+
+
+def jsdoc_item(text: str) -> str:
+    """A parameter as an item of a list."""
+    type = JSDOC_TYPE.match(text)
+    rest = text[type.end():] if type else text
+    name = JSDOC_NAME.match(rest)
+    if not name or not (name[1] or name[2]):
+        return ""
+    said = jsdoc_links(rest[name.end():].strip()).replace("\n", "\n  ")
+    kind = f" (`{type[1].strip()}`)" if type and type[1].strip() else ""
+    return f"- `{name[1] or name[2]}`{kind}{': ' if said else ''}{said}"
+
+
+def jsdoc_example(text: str) -> list[str]:
+    caption = re.match(r"\s*<caption>(.*?)</caption>\s*", text, re.DOTALL)
+    lead = [f"**Example** {caption[1].strip()}" if caption else "**Example**"]
+    text = text[caption.end():] if caption else text
+    if not text.strip():
+        return []
+    if "```" in text:
+        first, _, rest = text.partition("\n")
+        if first.strip() and not first.lstrip().startswith("```") and not caption:
+            lead, text = [f"**Example** {first.strip()}"], rest
+        return [*lead, *split_blocks(jsdoc_links(text).strip("\n"))]
+    import textwrap
+    first, sign, rest = text.partition("\n")
+    code = textwrap.dedent(text) if not sign or first[:1] in " " else first + "\n" + textwrap.dedent(rest)
+    return [*lead, markdown_fenced(code.strip("\n"), "ts")]
+
+
+def jsdoc_links(text: str) -> str:
+    """`{@link …}` as a link, or as the name alone."""
+    def link(match: re.Match[str]) -> str:
+        target, label = match[1], match[2].strip()
+        if target.startswith(("http://", "https://")):
+            return f"[{label or target}]({target})"
+        return f"{label} (`{target}`)" if label and label.strip("`") != target else f"`{target}`"
+    return JSDOC_LINK.sub(link, re.sub(r"\{@(?:inheritDoc|inheritdoc)\s*([^{}]*)\}", lambda match: f"See `{match[1]}`." if match[1] else "", text))
+
+
+def split_blocks(text: str) -> list[str]:
+    """The blocks of Markdown that empty lines part, code blocks whole, headings as bold text."""
+    blocks: list[list[str]] = [[]]
+    fence = ""
+    for line in text.split("\n"):
+        if not fence and not line.strip():
+            if blocks[-1]:
+                blocks.append([])
+            continue
+        if not fence and line.startswith("#") and (match := re.match(r"#{1,6}[ \t]+(.*?)[ \t#]*$", line)):
+            line = f"**{match[1]}**"
+            blocks += [[line], []]
+            continue
+        fence = next_fence(fence, line.strip())
+        blocks[-1].append(line)
+    if fence:
+        blocks[-1].append(fence)
+    return ["\n".join(block) for block in blocks if block]
+
+
+# — declarations -> documents —
+
+TS_CODE_CHARS = 4000  # of a code block; a longer declaration is cut into several at line ends
+TS_SYMBOLS = 60000  # of one package
+TS_NAMES = 200  # of members listed in a line
+
+
+class TsNamer:
+    """Gives each symbol that can be reached from a package's entries the name that a user writes, and the others under which it is known."""
+
+    def __init__(self, program: TsProgram, package: str) -> None:
+        self.program, self.package = program, package
+        self.public: dict[TsSymbol, str] = {}
+        self.names: dict[TsSymbol, list[str]] = {}
+        self.taken: set[str] = set()
+        self.instances: dict[TsSymbol, str] = {}  # a class or interface -> the constant that is the package's only one of it
+        self.roots: dict[TsSymbol, str] = {}  # exported by name from a path for importing -> that path
+
+    def short(self) -> str:
+        """The package's name as a name in a program."""
+        parts = re.split(r"[^\w$]+", self.package.rpartition("/")[2])
+        return parts[0] + "".join(part[:1].upper() + part[1:] for part in parts[1:]) or self.package
+
+    def add_entry(self, subpath: str, scope: TsScope) -> None:
+        place = f"{self.package}/{subpath}" if subpath else self.package
+        exports = self.program.exports(scope)
+        whole = exports.get("default")
+        rows: list[tuple[TsSymbol, str, str]] = []  # symbol, name, name it has in the entry
+        first = self.namespace_first(exports)
+        if first:
+            rows.append((exports[first], first, first))
+        for name, symbol in exports.items():
+            if name not in ("default", first):
+                prefix = f"{self.main_name(whole, scope, subpath)}." if whole is not None and scope.equals and not self.is_own_name(scope, name) else ""
+                rows.append((symbol, prefix + name, name))
+        if whole is not None:
+            rows.insert(0 if scope.equals else len(rows), (whole, self.main_name(whole, scope, subpath), "default"))
+        few = len(rows) <= 3
+        if first:  # what is in the namespace is named by it before it is named by itself
+            self.spread([(exports[first], first)], place if subpath else "")
+        for symbol, name, plain in rows:
+            self.name(symbol, name, place if subpath else "", [name, *([plain] if plain != "default" else [self.package] if not subpath else []),
+                                                              *([f"{place}.{plain}"] if subpath else []), *([place] if subpath and few else [])])
+        self.spread([(symbol, self.public[symbol]) for symbol, _, _ in rows if symbol in self.public], place if subpath else "")
+        if whole is not None:
+            self.note_instance(whole)
+
+    def is_own_name(self, scope: TsScope, name: str) -> bool:
+        return name in scope.symbols and name in scope.marked
+
+    def namespace_first(self, exports: Mapping[str, TsSymbol]) -> str:
+        """The export that is a namespace of nearly all the others, such as `z` of zod; '' for none."""
+        own = set(exports.values())
+        if len(own) < 4:
+            return ""
+        for name, symbol in exports.items():
+            if name != "default" and symbol.scope is not None and symbol.decls and symbol.decls[0].kind == "namespace":
+                inner = set(self.program.exports(symbol.scope).values())
+                if len(inner & own) >= 0.7 * (len(own) - 2):
+                    return name
+        return ""
+
+    def main_name(self, symbol: TsSymbol, scope: TsScope, subpath: str) -> str:
+        """What a user calls the thing that a module exports as a whole: by custom, since any name will do."""
+        name = scope.umd or symbol.name
+        if scope.umd or (len(name) > 1 and name not in ("default", "export=", "_default", "exports", "module") and not name.startswith("_")):
+            return name
+        return (subpath.rpartition("/")[2] or self.short()) if subpath else self.short()
+
+    def name(self, symbol: TsSymbol, name: str, place: str, others: Sequence[str]) -> bool:
+        """Notes the names of a symbol; returns whether it is the first time."""
+        fresh = symbol not in self.public
+        if fresh:
+            if len(self.public) >= TS_SYMBOLS:
+                return False
+            if name in self.taken and place:
+                name = f"{place}.{name}"
+            self.public[symbol] = name
+            self.taken.add(name)
+            if place:
+                self.roots[symbol] = place
+        self.names.setdefault(symbol, []).extend(other for other in others if other not in self.names.get(symbol, ()))
+        return fresh
+
+    def spread(self, waiting: list[tuple[TsSymbol, str]], place: str) -> None:
+        """Names what is in the namespaces among the symbols, and in those in them."""
+        done: set[TsSymbol] = set()
+        for symbol, name in waiting:
+            if symbol.scope is None or symbol in done or name.count(".") > 20:
+                continue
+            done.add(symbol)
+            for inner, member in self.program.exports(symbol.scope).items():
+                if inner == "default" or member is symbol:
+                    continue
+                if self.name(member, f"{name}.{inner}", place, [f"{name}.{inner}", inner]):
+                    self.roots.pop(member, None)
+                    waiting.append((member, f"{name}.{inner}"))
+
+    def add_bases(self) -> None:
+        """Names what the named classes and interfaces are built on and nobody exports: what they inherit is documented there."""
+        waiting = [(symbol, name) for symbol, name in self.public.items()]
+        for symbol, name in waiting:
+            for decl in symbol.decls:
+                for base in decl.bases:
+                    found = self.program.lookup(symbol.home, base)
+                    if found is None or found in self.public or not any(other.inner for other in found.decls) or len(waiting) > TS_SYMBOLS:
+                        continue
+                    source = found.decls[0].source
+                    package = "" if source.file.startswith(self.program.package.folder + "/") else package_of(source.path)
+                    if package and not (source.path.startswith("@types/") or package.partition("/")[0] == self.package.partition("/")[0]):
+                        continue  # what others make, they document
+                    public = f"{package}.{found.name}" if package else found.name
+                    if self.name(found, public if public not in self.taken else f"{source.path}.{found.name}", "", [public, found.name]):
+                        waiting.append((found, self.public[found]))
+                        if decl.inner and decl.inner[0] >= decl.inner[1]:  # it only gives the base another name
+                            self.instances.setdefault(found, self.instances.get(symbol, name))
+
+    def note_instance(self, symbol: TsSymbol) -> None:
+        """Where the package is one object, its type's members are called by that object's name."""
+        type = next((decl.type for decl in symbol.decls if decl.type), "")
+        found = self.program.lookup(symbol.home, type) if type else None
+        for _ in range(10):
+            if found is None or found in self.instances:
+                return
+            self.instances[found] = self.public[symbol]
+            bases = [base for decl in found.decls for base in decl.bases]
+            found = self.program.lookup(found.home, bases[0]) if bases else None
+
+
+class TsPages:
+    """Writes the named symbols as documents, one for each file, in the order of the file."""
+
+    def __init__(self, namer: TsNamer, package: str) -> None:
+        self.namer, self.program, self.package = namer, namer.program, package
+        self.pages: dict[str, list[tuple[int, int, Block, list[Block]]]] = {}  # file -> (place of the symbol, own place, heading, bodies)
+
+    def add(self, symbol: TsSymbol, public: str) -> None:
+        decls = symbol.decls
+        if not decls:
+            return
+        first = min((decl for decl in decls if decl.source is decls[0].source), key=lambda decl: (decl.kind == "namespace", decl.start))
+        dotted = public[len(self.namer.roots[symbol]) + 1:] if symbol in self.namer.roots and public.startswith(self.namer.roots[symbol] + ".") else public
+        params = usual_parameters(decls)
+        heading = dotted if params is None else f"{dotted}({params})"
+        place = self.namer.roots.get(symbol, "")
+        level = 1
+        scope = symbol.home
+        while scope.parent is not None and level < 5:
+            scope, level = scope.parent, level + 1
+        groups, kept = self.group_members(symbol, dotted)
+        blocks = [Block("body", f"Import from `{place}`.")] if place else []
+        blocks += [Block("body", text) for text in self.body(symbol, decls, first, groups, kept)]
+        names = dict.fromkeys([*self.namer.names.get(symbol, ()), *(f"{dotted}.{name}" for name in kept)])
+        block = Block("heading", heading, level, "", public, place_of(first), list(names))
+        self.pages.setdefault(first.source.path, []).append((first.start, first.start, block, blocks))
+        instance = self.namer.instances.get(symbol, "")
+        for name, members in groups.items():
+            self.add_members(public, dotted, instance, name, members, first)
+
+    def group_members(self, symbol: TsSymbol, dotted: str) -> tuple[dict[str, list[TsDecl]], list[str]]:
+        """(name -> declarations of the members that get a section of their own; the names of those that the code of the whole shows well enough)."""
+        groups: dict[str, list[TsDecl]] = {}
+        kept: list[str] = []
+        for decl in symbol.decls:
+            if decl.inner is None or decl.kind == "enum":
+                if decl.inner is not None:
+                    kept += [word for at, word in enumerate(decl.source.words[slice(*decl.inner)], decl.inner[0])
+                             if is_ts_name(word) and (at == decl.inner[0] or decl.source.words[at - 1] == ",")]
+                continue
+            for member in decl.source.members(*decl.inner):
+                key = {"call": "()", "construct": "new", "constructor": "constructor"}.get(member.kind, member.name)
+                groups.setdefault(key, []).append(member)
+        own = {}
+        for name, members in groups.items():
+            if not name or (all(member.doc is None for member in members) and members[0].kind not in ("method", "accessor", "constructor")):
+                kept += [name] if is_ts_name(name) and name != "new" else []
+            else:
+                own[name] = members
+        return own, kept
+
+    def add_members(self, public: str, dotted: str, instance: str, name: str, members: Sequence[TsDecl], first: TsDecl) -> None:
+        member, params = members[0], usual_parameters(members)
+        access = name if name.startswith("[") else f".{name}" if is_ts_name(name) else f"[{name!r}]"
+        owner = instance or dotted
+        heading = {"()": f"{owner}({params})", "new": f"new {owner}({params})", "constructor": f"new {owner}({params})"}.get(name) or (
+            owner + access + (f"({params})" if params is not None and member.kind != "accessor" else ""))
+        own = public + {"()": "()", "new": ".new"}.get(name, access)
+        blocks = [Block("body", text) for text in self.overloads(members)]
+        here = member.source.path == first.source.path
+        others = [f"{instance}{access}"] if instance and name not in ("()", "new", "constructor") else []
+        others += [f"{public.rpartition('.')[2]}{access}"] if "." in public and not public.startswith(self.package) else []
+        block = Block("entry" if here else "heading", heading, 1, "", own, place_of(member), others)
+        self.pages.setdefault(member.source.path, []).append((first.start if here else member.start, member.start, block, blocks))
+
+    # — text —
+
+    def overloads(self, decls: Sequence[TsDecl]) -> list[str]:
+        """The code and the comments of declarations of one name."""
+        said = [decl.source.text[slice(*decl.doc)] for decl in decls if decl.doc]
+        if not said or len(decls) == 1 or (len(set(said)) == 1 and decls[0].doc and (len(said) == len(decls) or "@deprecated" not in said[0])):
+            return [*cut_code("\n".join(self.code(decl) for decl in decls)), *self.comment(decls[0])]  # what is said of the first holds for all
+        texts: list[str] = []
+        for decl in decls:
+            texts += [*cut_code(self.code(decl)), *self.comment(decl)]
+        return texts
+
+    def comment(self, decl: TsDecl) -> list[str]:
+        return jsdoc_blocks(decl.source.text[slice(*decl.doc)]) if decl.doc else []
+
+    def code(self, decl: TsDecl, without: Sequence[tuple[int, int]] = ()) -> str:
+        """The declaration as it is written, the places `without` left out, moved to the left."""
+        text, parts, at = decl.source.text, [decl.lead], decl.start
+        for start, end in without:
+            if start < at or end > decl.end:
+                continue
+            lead = text.rfind("\n", at, start)
+            lead = start if lead < 0 or text[lead:start].strip() else lead
+            parts.append(text[at:lead])
+            at = end
+        code = "".join(parts) + text[at:decl.end]
+        code = re.sub(r"\n(?:[ \t]*\n)+", "\n", code) if without else code
+        if decl.source.javascript and decl.params is not None and "{" in code:  # the body is no documentation
+            code = code[:code.index("{")].rstrip() if "=>" not in code else code.split("\n")[0]
+        indent = code_indent(text, decl.start)
+        return "\n".join(line[len(indent):] if indent and line.startswith(indent) else line for line in code.split("\n"))
+
+    def body(self, symbol: TsSymbol, decls: Sequence[TsDecl], first: TsDecl, groups: Mapping[str, Sequence[TsDecl]], kept: Sequence[str]) -> list[str]:
+        texts: list[str] = []
+        functions = [decl for decl in decls if decl.kind == "function"]
+        texts += self.overloads(functions) if functions else []
+        own: dict[int, list[TsDecl]] = {id(decl.source): [] for decl in decls}
+        for members in groups.values():
+            for member in members:
+                own.setdefault(id(member.source), []).append(member)
+        for decl in decls:
+            if decl.kind == "function":
+                continue
+            if decl.kind == "namespace":
+                texts += self.comment(decl) if decl is first or decl.doc else []
+                if decl.end and symbol.scope is not None and decl.source.text[decl.start:decl.end].startswith(("export *", "import")):
+                    texts += cut_code(self.code(decl))
+                continue
+            texts += self.container(decl, own[id(decl.source)]) if decl.inner is not None and decl.kind != "enum" else cut_code(self.code(decl))
+            texts += self.comment(decl)
+        if symbol.scope is not None:
+            names = [name for name in self.program.exports(symbol.scope) if name != "default"]
+            texts += name_list("Exports", names) if decls[0].kind == "namespace" else name_list("In this namespace", names)
+        for decl in decls:
+            texts += self.inherited(symbol, decl, set(groups) | set(kept))
+        return texts
+
+    def container(self, decl: TsDecl, members: Sequence[TsDecl]) -> list[str]:
+        """The code of a class or an object type without the comments that stand in its members' sections; a long one without those members."""
+        inside = [member for member in members if decl.start <= member.start < decl.end]
+        comments = sorted(member.doc for member in inside if member.doc)
+        code = self.code(decl, comments)
+        if len(code) <= TS_CODE_CHARS or not inside:
+            return cut_code(code)
+        places = sorted((member.doc[0] if member.doc else member.start, member.end) for member in inside)
+        places = [(start, end + (decl.source.text[end:end + 1] in (";", ","))) for start, end in places]
+        names = [member.name or member.kind for member in inside]
+        return [*cut_code(self.code(decl, places)), *name_list("Members with a section of their own", list(dict.fromkeys(names)))]
+
+    def inherited(self, symbol: TsSymbol, decl: TsDecl, own: set[str]) -> list[str]:
+        texts: list[str] = []
+        for base in decl.bases:
+            found = self.program.lookup(symbol.home, base)
+            if found is None or found is symbol:
+                continue
+            names = [member.name for other in found.decls if other.inner and other.kind != "enum" for member in other.source.members(*other.inner)
+                     if member.name and member.name not in own and member.kind not in ("constructor", "call", "construct", "index")]
+            texts += name_list(f"Inherited from `{self.namer.public.get(found, base)}`", list(dict.fromkeys(names)))
+        return texts
+
+    def documents(self) -> Iterator[tuple[str, Document]]:
+        """(file, what stands in it) for each file."""
+        for path, rows in sorted(self.pages.items()):
+            yield path, Document("", [block for _, _, head, bodies in sorted(rows, key=lambda row: row[:2]) for block in (head, *bodies)])
+
+
+def usual_parameters(decls: Sequence[TsDecl]) -> str | None:
+    """The parameters, in short, of the overload that has most of them, where that is still short; None where none has any."""
+    given = [decl.params for decl in decls if decl.params is not None]
+    return max((params for params in given if params.count(",") < 5), key=lambda params: params.count(",") + bool(params), default=given[0]) if given else None
+
+
+def place_of(decl: TsDecl) -> str:
+    return f"{decl.source.path}:{decl.source.line(decl.start)}"
+
+
+def name_list(title: str, names: Sequence[str]) -> list[str]:
+    rest = f", and {len(names) - TS_NAMES} more" if len(names) > TS_NAMES else ""
+    return [f"{title}: {', '.join(f'`{name}`' for name in names[:TS_NAMES])}{rest}"] if names else []
+
+
+def cut_code(code: str) -> list[str]:
+    """The code as blocks of Markdown, cut at line ends where it is long."""
+    code = code.strip("\n")
+    if len(code) <= TS_CODE_CHARS:
+        return [markdown_fenced(code, "ts")] if code else []
+    parts, size = [[]], 0  # type: list[list[str]], int
+    for line in code.split("\n"):
+        if size + len(line) > TS_CODE_CHARS and parts[-1]:
+            parts.append([])
+            size = 0
+        parts[-1].append(line)
+        size += len(line) + 1
+    return [markdown_fenced("\n".join(part), "ts") for part in parts]
+
+
+# — npm:NAME —
+
+NPM_ROOT_FILES = re.compile(r"(?:readme|changelog|changes|history|migrat\w*|upgrad\w*|faq|guide|api|usage|documentation|recipes|security|[\w.-]*guide)"
+                            r"(?:[._-][\w.-]*)?\.(?:md|markdown|mdx|rst|txt)|(?:readme|changelog|history)", re.IGNORECASE)
+NPM_FOLDERS = frozenset(("docs", "doc", "documentation", "guides"))
+NPM_NAME = re.compile(r"(?:@[a-z0-9~][\w.~-]*/)?[A-Za-z0-9_~][\w.~-]*")
+
+
+def open_npm(name: str, where: Mapping[str, str]) -> Collection:
+    """The documentation of an installed package: its Markdown, and its declarations read into documents. name: as in package.json, or a .tgz file.
+    where: `node-modules`, the folder to look in. Raises DocError not-found where it is not installed."""
+    origin: Record
+    if name.lower().endswith((".tgz", ".tar.gz")):
+        files, folder = PackageFiles(npm_members(name)), "/package"
+        origin = {"path": f"npm:{os.path.realpath(name)}"}
+    else:
+        home, folder = find_npm(name, where.get("node-modules", ""))
+        files = PackageFiles()
+        origin = {"path": f"npm:{name}", "where": {"node-modules": home}}
+    package = NpmPackage(files, folder)
+    collection = Collection(package.name, origin)
+    collection.label = (package.name, package.version)
+    add_package_texts(collection, files, folder, NPM_ROOT_FILES, NPM_FOLDERS)
+    add_declarations(collection, files, package)
+    return collection
+
+
+def find_npm(name: str, where: str) -> tuple[str, str]:
+    """(the node_modules folder that holds a package, the package's real folder). Raises DocError not-found."""
+    if not NPM_NAME.fullmatch(name) or ".." in name:
+        raise DocError("validation", "npm-name", name=shorten(name, 80))
+    start = os.path.abspath(os.path.expanduser(where or os.curdir)).replace(os.sep, "/").rstrip("/")
+    homes = [start, f"{start}/node_modules"] if where else [f"{start}/node_modules"]
+    while not where and start:
+        start = start.rpartition("/")[0]
+        homes.append(f"{start}/node_modules")
+    for home in homes:
+        if os.path.isdir(f"{home}/{name}"):
+            return home, real_folder(f"{home}/{name}")
+    raise DocError("not-found", "npm-absent", name=name, where=", ".join(homes))
+
+
+def npm_members(path: str) -> dict[str, bytes]:
+    """The files in the tar archive of a package, below /package whatever its folder is called. Raises DocError."""
+    import tarfile
+    members: dict[str, bytes] = {}
+    room = MAX_INDEX_BYTES
+    try:
+        with tarfile.open(path) as archive:
+            for info in archive:
+                name = "/package/" + member_path(info.name).partition("/")[2]
+                file = archive.extractfile(info) if info.isreg() and info.size <= MAX_FILE_BYTES else None
+                if file is not None:
+                    room -= info.size
+                    if room < 0 or len(members) > MAX_FILES:
+                        raise DocError("validation", "index-large", where=path, limit=MAX_INDEX_BYTES)
+                    members[name] = file.read()
+    except DocError:
+        raise
+    except Exception as error:  # tarfile, zlib and lzma each have their own
+        raise DocError("validation", "index-unreadable", where=path, reason=str(error) or type(error).__name__) from None
+    return members
+
+
+def add_package_texts(collection: Collection, files: PackageFiles, folder: str, root_files: re.Pattern[str], folders: frozenset[str]) -> None:
+    """Takes in the texts that a package ships: those in its folder that are named for readers, and its folders of documentation."""
+    for path in files.walk(folder):
+        own = path[len(folder) + 1:]
+        if root_files.fullmatch(own) or (own.split("/")[0].lower() in folders and own.lower().endswith((".md", ".markdown", ".mdx", ".rst", ".txt", ".html"))):
+            try:
+                size = files.size(path)
+            except OSError as error:
+                collection.skipped.append((own, str(error.strerror)))
+                continue
+            collection.offer(own, size, lambda path=path: files.read(path))  # type: ignore[misc]
+
+
+def add_declarations(collection: Collection, files: PackageFiles, package: NpmPackage) -> None:
+    """Reads the declarations of a package, or those that @types has for it, or what its JavaScript says for certain."""
+    source, entries = package, package.entries()
+    if not entries and not package.name.startswith("@types/") and files.members is None:
+        where = find_in_node_modules(types_name(package.name), package.folder) or find_beside(types_name(package.name), package)
+        if where:
+            source = NpmPackage(files, where)
+            entries = source.entries()
+    program = TsProgram(files, package)
+    program.packages[source.folder] = source
+    plain = [] if entries else javascript_entries(package)
+    namer = TsNamer(program, package.name)
+    listing: list[tuple[str, list[str]]] = []
+    for subpath, path in entries or plain:
+        read = program.source(path)
+        if read is not None and (read.is_module or subpath == ""):
+            namer.add_entry(subpath, read.scope)
+            listing.append((subpath, list(program.exports(read.scope))))
+    for name, scope in list(program.ambient.items()):
+        add_ambient(namer, name, scope)
+    for read in list(program.sources.values()):
+        for scope in filter(None, (read.globals, read.scope if not read.is_module else None) if read else ()):
+            rows = [(symbol, name) for name, symbol in scope.symbols.items() if symbol not in namer.public]
+            for symbol, name in rows:
+                namer.name(symbol, name, "", [name])
+            namer.spread(rows, "")
+    namer.add_bases()
+    pages = TsPages(namer, package.name)
+    for symbol, public in list(namer.public.items()):
+        if plain and not any(decl.doc for decl in symbol.decls):
+            continue  # of code that declares nothing, only what its author says
+        pages.add(symbol, public)
+    for path, document in [*export_lists(package, listing), *pages.documents()]:
+        add_document(collection, path, document)
+    collection.skipped += [(f"{path}:{line}" if line else path, reason) for path, line, reason in program.faults]
+
+
+def add_document(collection: Collection, path: str, document: Document) -> None:
+    data = write_api(document)
+    collection.paths.add(path)
+    collection.items.append(Item(path, len(data), lambda: data, format="api"))
+
+
+def export_lists(package: NpmPackage, listing: Sequence[tuple[str, Sequence[str]]]) -> list[tuple[str, Document]]:
+    """A document, in the place of package.json, of what each path for importing exports, where that is more than a few names."""
+    blocks: list[Block] = []
+    for subpath, names in listing:
+        if len(names) > 3:
+            place = f"{package.name}/{subpath}" if subpath else package.name
+            blocks.append(Block("heading", f"Exports of {place}", 1, "", f"{place} exports", "package.json", [place]))
+            blocks += [Block("body", ", ".join(f"`{name}`" for name in names[at:at + TS_NAMES])) for at in range(0, len(names), TS_NAMES)]
+    return [("package.json", Document("", blocks))] if blocks else []
+
+
+def find_beside(name: str, package: NpmPackage) -> str:
+    """A package in the node_modules that holds this one."""
+    base = package.folder[:-len(package.name) - 1] if package.folder.endswith("/" + package.name) else ""
+    return real_folder(f"{base}/{name}") if base and os.path.isdir(f"{base}/{name}") else ""
+
+
+def add_ambient(namer: TsNamer, name: str, scope: TsScope) -> None:
+    """Names what `declare module 'name'` declares: by the module's name."""
+    prefix = name.removeprefix("node:") if hasattr(name, "removeprefix") else name
+    for inner, symbol in namer.program.exports(scope).items():
+        public = prefix if inner == "default" else f"{prefix}.{inner}"
+        if namer.name(symbol, public, "", [public, inner] if inner != "default" else [public]):
+            namer.spread([(symbol, public)], "")
+
+
+def javascript_entries(package: NpmPackage) -> list[tuple[str, str]]:
+    """The file that a package without declarations starts with."""
+    targets = [exports_target(value, conditions) for value in (package.manifest.get("exports"), (package.manifest.get("exports") or {}).get(".")
+               if isinstance(package.manifest.get("exports"), dict) else None) for conditions in NPM_CONDITIONS]
+    targets += [str(package.manifest.get(key)) for key in ("module", "main") if package.manifest.get(key)] + ["index.js", "index.mjs"]
+    for target in filter(None, targets):
+        for path in (package.inside(target), package.inside(target) + ".js", package.inside(target) + "/index.js"):
+            if path.endswith(JAVASCRIPT_FILES) and package.files.is_file(path):
+                return [("", path)]
+    return []
+
+
+# ── crates and go modules ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+CODE_FILE_BYTES = 4 * 1024 * 1024  # longer sources are generated
+CODE_BYTES = 64 * 1024 * 1024
+CODE_FOLDERS = frozenset(("docs", "doc", "book", "guide"))
+CODE_TEXTS = re.compile(r"(?:readme|changelog|changes|history|upgrading|migrat\w*|faq|guide)(?:[._-][\w.-]*)?\.(?:md|markdown|rst|txt)|readme|changelog",
+                        re.IGNORECASE)
+RUST_TOKEN = re.compile(
+    r"""\s*(?:((?:r\#)?[^\W\d]\w*(?![\#"'\w]))|(//[^\n]*)|([bc]?"(?:[^"\\]|\\.)*"?|b?'(?:[^'\\\n]|\\[^\n]{1,10}?)'|'\w+)|(\d[\w.]*)|(->|=>|::|/\*|[bc]?r\#*"|\S))""",
+    re.DOTALL)
+GO_TOKEN = re.compile(
+    r"""\s*(?:([^\W\d]\w*)|(//[^\n]*|/\*.*?(?:\*/|\Z))|("(?:[^"\\\n]|\\.)*"?|`[^`]*`?|'(?:[^'\\\n]|\\[^\n]{1,10}?)')|(\d[\w.]*)|(\.\.\.|\S))""", re.DOTALL)
+RUST_ITEMS = frozenset("fn struct enum union trait type const static mod use impl macro_rules macro extern".split())
+RUST_QUALIFIERS = frozenset("const async unsafe extern default auto safe".split())
+RUST_FENCES = frozenset(("", "rust", "no_run", "ignore", "should_panic", "compile_fail"))
+RUST_USES = 1000  # `pub use` of one name, or of everything, in one module
+RUST_STEPS = 100000  # from one of them to the next
+RUST_NESTED = re.compile(r"/\*|\*/")
+
+
+class CodeFile:
+    """A source file as tokens. comments: (number of the token behind, start, end) in order; pairs: opening -> closing bracket."""
+
+    def __init__(self, path: str, text: str, pattern: re.Pattern[str]) -> None:
+        self.path, self.text = path, text
+        self.words: list[str] = []
+        self.starts: list[int] = []
+        self.comments: list[tuple[int, int, int]] = []
+        self.breaks = [match.start() for match in re.finditer("\n", text)]
+        at = 0
+        while found := pattern.match(text, at):
+            kind = found.lastindex or 0
+            start, at, word = found.start(kind), found.end(), found[kind]
+            if word == "/*" or (kind == 5 and word.endswith('"')):
+                at = rust_end(text, at, word)
+                word = text[start:at]
+            if kind == 2 or word.startswith("/*"):
+                self.comments.append((len(self.words), start, at))
+            else:
+                self.words.append(word)
+                self.starts.append(start)
+        self.pairs = pair_brackets(self.words)
+        self.leads: dict[int, list[tuple[int, int]]] = {}
+        for token, start, end in self.comments:
+            self.leads.setdefault(token, []).append((start, end))
+
+    def word(self, at: int) -> str:
+        return self.words[at] if 0 <= at < len(self.words) else ""
+
+    def end(self, at: int) -> int:
+        return self.starts[at] + len(self.words[at])
+
+    def after(self, at: int) -> int:
+        return self.pairs.get(at, at) + 1
+
+    def place(self, at: int) -> str:
+        return f"{self.path}:{bisect_right(self.breaks, self.starts[at] - 1) + 1}"
+
+    def code(self, at: int, behind: int) -> str:
+        """The text of the tokens from `at` to before `behind`, without the comments that stand on lines of their own, moved to the left."""
+        import textwrap
+        if behind <= at:
+            return ""
+        first, last = self.starts[at], self.end(behind - 1)
+        lines = textwrap.dedent(code_indent(self.text, first) + self.text[first:last]).split("\n")
+        return "\n".join(line for line in lines if line.strip() and not line.lstrip().startswith(("///", "//!")))
+
+
+def rust_end(text: str, at: int, opening: str) -> int:
+    """The place behind a nested comment or a raw string whose opening ends at `at`."""
+    if opening != "/*":
+        closing = '"' + "#" * opening.count("#")
+        end = text.find(closing, at)
+        return end + len(closing) if end >= 0 else len(text)
+    deep = 1
+    for match in RUST_NESTED.finditer(text, at):
+        deep += 1 if match[0] == "/*" else -1
+        if not deep:
+            return match.end()
+    return len(text)
+
+
+# — Rust —
+
+class RustItem:
+    """A public item: signature and documentation as they stand there. members: public methods, trait items, documented fields and variants."""
+
+    __slots__ = ("code", "doc", "kind", "members", "name", "params", "place")
+
+    def __init__(self, kind: str, name: str, code: str, doc: str, place: str, params: str | None) -> None:
+        self.kind, self.name, self.code, self.doc, self.place, self.params = kind, name, code, doc, place, params
+        self.members: list[RustItem] = []
+
+
+class RustModule:
+    """items: name -> item and whether it is public. modules: likewise. uses: name or '*' -> the paths of each `pub use` that brings it.
+    doc: of the module itself."""
+
+    def __init__(self, name: str, parent: RustModule | None) -> None:
+        self.name, self.parent, self.doc, self.place = name, parent, "", ""
+        self.items: dict[str, tuple[RustItem, bool]] = {}
+        self.modules: dict[str, tuple[RustModule, bool]] = {}
+        self.uses: dict[str, list[list[str]]] = {}
+
+
+class RustCrate:
+    """The modules of a crate, read from its root file on."""
+
+    def __init__(self, files: PackageFiles, folder: str, root: str) -> None:
+        self.files, self.folder, self.room, self.seen = files, folder, CODE_BYTES, {root}
+        self.faults: list[tuple[str, str]] = []
+        self.impls: list[tuple[RustModule, str, list[RustItem]]] = []
+        self.macros: list[RustItem] = []
+        self.root = RustModule("", None)
+        self.load(root, self.root, root.rpartition("/")[0], 0)
+        for module, name, members in self.impls:
+            target = module.items.get(name) or self.find_type(name)
+            if target:
+                target[0].members += members
+
+    def find_type(self, name: str) -> tuple[RustItem, bool] | None:
+        found, waiting = [], [self.root]
+        for module in waiting:
+            found += [module.items[name]] if name in module.items else []
+            waiting += [inner for inner, _ in module.modules.values()]
+        return found[0] if len(found) == 1 else None
+
+    def load(self, path: str, module: RustModule, home: str, depth: int) -> None:
+        try:
+            size = self.files.size(path)
+            if size > min(CODE_FILE_BYTES, self.room):
+                raise ValueError(f"larger than {CODE_FILE_BYTES // 1048576} MiB" if size > CODE_FILE_BYTES else "more source than is read of one package")
+            self.room -= size
+            source = CodeFile(path[len(self.folder) + 1:], markdown_decode(self.files.read(path), ""), RUST_TOKEN)
+            module.place = f"{source.path}:1"
+            module.doc = rust_doc(source, 0, inner=True) or module.doc
+            self.items(source, 0, len(source.words), module, home, depth)
+        except (OSError, KeyError, ValueError, RecursionError) as error:
+            self.faults.append((path[len(self.folder) + 1:], str(error) or type(error).__name__))
+
+    def items(self, source: CodeFile, at: int, most: int, module: RustModule, home: str, depth: int) -> None:
+        while at < most:
+            first, marks = at, ""
+            while source.word(at) == "#" and at < most:
+                open_at = at + 1 + (source.word(at + 1) == "!")
+                behind = source.after(open_at)
+                marks += source.text[source.starts[at]:source.end(min(behind, most) - 1)] + "\n"
+                at = behind
+            start, public = at, source.word(at) == "pub" and source.word(at + 1) != "("
+            at += source.word(at) == "pub"
+            at = source.after(at) if source.word(at) == "(" and start != at else at
+            begin = at
+            while source.word(at) in RUST_QUALIFIERS and (source.word(at + 1) in RUST_ITEMS or source.word(at + 1) in RUST_QUALIFIERS
+                                                          or source.word(at + 1)[:1] == '"'):
+                at += 1 + (source.word(at + 1)[:1] == '"')
+            kind = source.word(at)
+            if kind not in RUST_ITEMS or at >= most:
+                at = max(source.after(begin), first + 1)
+                continue
+            end, body = rust_item_end(source, at, most)
+            if "doc(hidden)" not in marks.replace(" ", ""):
+                self.item(source, kind, at, start, end, body, public, marks, rust_doc(source, first, inner=False), module, home, depth)
+            at = max(end, at + 1)
+
+    def item(self, source: CodeFile, kind: str, at: int, start: int, end: int, body: int, public: bool, marks: str, doc: str, module: RustModule,
+             home: str, depth: int) -> None:
+        name = source.word(at + 1).removeprefix("r#") if hasattr(str, "removeprefix") else source.word(at + 1)
+        doc = doc + rust_marks(marks)
+        if kind == "mod":
+            self.module(source, name, body, public, marks, doc, module, home, depth)
+        elif kind == "use" and public:
+            for path, alias in rust_uses(source.words[at + 1:end]):
+                paths = module.uses.setdefault(alias, [])
+                if len(paths) < RUST_USES and path not in paths[-3:]:
+                    paths.append(path)
+        elif kind == "impl" and body:
+            self.implement(source, at, body, module)
+        elif kind in ("macro_rules", "macro"):
+            name = source.word(at + 2) if kind == "macro_rules" else name
+            if "macro_export" in marks or (kind == "macro" and public):
+                self.macros.append(RustItem("macro", name + "!", f"macro_rules! {name}", doc, source.place(start), None))
+        elif kind in ("fn", "struct", "enum", "union", "trait", "type", "const", "static"):
+            item = rust_item(source, kind, name, at, start, end, body, doc)
+            module.items.setdefault(name, (item, public))
+            if body and kind in ("struct", "enum", "union"):
+                item.members += rust_fields(source, body, kind)
+            elif body and kind == "trait":
+                item.members += rust_functions(source, body, every=True)
+
+    def module(self, source: CodeFile, name: str, body: int, public: bool, marks: str, doc: str, module: RustModule, home: str, depth: int) -> None:
+        inner = module.modules[name] = RustModule(name, module), public
+        inner[0].doc, inner[0].place = doc, source.place(body or 0)
+        if depth > 60:
+            return
+        if body:
+            inner[0].doc = "\n\n".join(filter(None, (doc, rust_doc(source, body + 1, inner=True))))
+            self.items(source, body + 1, source.pairs[body], inner[0], f"{home}/{name}", depth + 1)
+            return
+        given = re.search(r'path\s*=\s*"([^"]+)"', marks)
+        folder = home if not given else f"{self.folder}/{source.path}".rpartition("/")[0]
+        for path in [f"{folder}/{given[1]}"] if given else [f"{home}/{name}.rs", f"{home}/{name}/mod.rs"]:
+            if path not in self.seen and self.files.is_file(path):
+                self.seen.add(path)
+                self.load(path, inner[0], f"{home}/{name}", depth + 1)
+                break
+
+    def implement(self, source: CodeFile, at: int, body: int, module: RustModule) -> None:
+        """The public functions of `impl Type`; what `impl Trait for Type` has is the trait's."""
+        at = source.after(at + 1) if source.word(at + 1) == "<" else at + 1
+        name = ""
+        while at < body and source.words[at] not in ("for", "where"):
+            if source.words[at] == "<":
+                at = source.after(at)
+                continue
+            name = source.words[at] if source.words[at].isidentifier() else name
+            at += 1
+        if name and source.word(at) != "for":
+            self.impls.append((module, name, rust_functions(source, body, every=False)))
+
+
+def rust_item_end(source: CodeFile, at: int, most: int) -> tuple[int, int]:
+    """(the token behind an item, where the braces of its body open or 0)."""
+    while at < most:
+        word = source.words[at]
+        if word == ";":
+            return at + 1, 0
+        if word == "=" and source.word(at - 1) != "=":  # a value: to its end
+            while at < most and source.words[at] != ";":
+                at = source.after(at) if source.words[at] in "([{" else at + 1
+            return min(at + 1, most), 0
+        if word == "{":
+            return min(source.after(at), most), at if at in source.pairs else 0
+        at = source.after(at) if word in "([<" else at + 1
+    return most, 0
+
+
+def rust_item(source: CodeFile, kind: str, name: str, at: int, start: int, end: int, body: int, doc: str) -> RustItem:
+    shown = kind == "enum" or (kind in ("struct", "union") and "pub" in source.words[at:end])  # private fields are nobody's business
+    whole = shown and source.end(end - 1) - source.starts[start] < TS_CODE_CHARS
+    code = source.code(start, end if whole or not body else body)
+    params = None
+    if kind == "fn":
+        open_at = source.after(at + 2) if source.word(at + 2) == "<" else at + 2
+        params = code_parameters(source, open_at) if source.word(open_at) == "(" and open_at in source.pairs else None
+    return RustItem(kind, name, shorten_code(code), doc, source.place(start), params)
+
+
+def shorten_code(code: str) -> str:
+    return code if len(code) <= TS_CODE_CHARS else code[:TS_CODE_CHARS].rsplit("\n", 1)[0] + "\n…"
+
+
+def code_parameters(source: CodeFile, at: int) -> str:
+    """The names before the colons of the parameters that open at `at`."""
+    names, close, first = [], source.pairs[at], at + 1
+    at = first
+    while at <= close:
+        if at == close or source.words[at] == ",":
+            words = source.words[first:at]
+            name = words[:words.index(":")] if ":" in words else [word for word in words if word == "self"]
+            names.append(" ".join(word for word in name if word not in ("mut", "ref")))
+            first = at + 1
+        at = source.after(at) if source.words[at] in "([{<" else at + 1
+    return ", ".join(name for name in names if name and name != "self")
+
+
+def rust_functions(source: CodeFile, body: int, every: bool) -> list[RustItem]:
+    """The functions, types and constants between the braces that open at `body`: the public ones, or every one of a trait."""
+    found, at, most = [], body + 1, source.pairs[body]
+    while at < most:
+        first, marks = at, ""
+        while source.word(at) == "#" and at < most:
+            behind = source.after(at + 1)
+            marks += source.text[source.starts[at]:source.end(min(behind, most) - 1)]
+            at = behind
+        start, public = at, source.word(at) == "pub" and source.word(at + 1) != "("
+        at += source.word(at) == "pub"
+        at = source.after(at) if source.word(at) == "(" and start != at else at
+        while source.word(at) in RUST_QUALIFIERS and (source.word(at + 1) in RUST_QUALIFIERS or source.word(at + 1) in ("fn", '"C"')):
+            at += 1
+        at += source.word(at) == '"C"'
+        kind = source.word(at)
+        if kind not in ("fn", "type", "const") or at >= most:
+            at = max(source.after(max(start, at)), first + 1)
+            continue
+        end, inner = rust_item_end(source, at, most)
+        if (public or every) and "doc(hidden)" not in marks:
+            doc = rust_doc(source, first, inner=False) + rust_marks(marks)
+            found.append(rust_item(source, kind, source.word(at + 1), at, start, min(end, most), inner, doc))
+        at = max(end, at + 1)
+    return found
+
+
+def rust_fields(source: CodeFile, body: int, kind: str) -> list[RustItem]:
+    """The documented public fields of a struct, the documented variants of an enum."""
+    found, at, most = [], body + 1, source.pairs[body]
+    while at < most:
+        first = at
+        while source.word(at) == "#" and at < most:
+            at = source.after(at + 1)
+        start = at
+        public = kind == "enum" or (source.word(at) == "pub" and source.word(at + 1) != "(")
+        at += source.word(at) == "pub"
+        at = source.after(at) if source.word(at) == "(" and start != at else at
+        name = source.word(at)
+        while at < most and source.words[at] != ",":
+            at = source.after(at) if source.words[at] in "([{<" else at + 1
+        doc = rust_doc(source, first, inner=False)
+        if public and doc and name.isidentifier() and start < at:
+            found.append(RustItem("field", name, source.code(start, min(at, most)), doc, source.place(start), None))
+        at += 1
+    return found
+
+
+def rust_doc(source: CodeFile, at: int, inner: bool) -> str:
+    """The doc comments before a token: those of what follows, or of what is around."""
+    lines: list[str] = []
+    openings = ("//!", "/*!") if inner else ("///", "/**")
+    for start, end in source.leads.get(at, ()):
+        text = source.text[start:end]
+        if text[:3] not in openings or text.startswith(("////", "/***", "/**/")):
+            continue
+        if text.startswith("/*"):
+            lines += [re.sub(r"^\s*\* ?", "", line) for line in text[3:-2].split("\n")]
+        else:
+            lines.append(text[3:])
+    import textwrap
+    return textwrap.dedent("\n".join(line.rstrip() for line in lines)).strip("\n")
+
+
+def rust_marks(marks: str) -> str:
+    """What attributes say to a reader."""
+    said = "".join("\n" + unescape_rust(match[1]) for match in re.finditer(r'#!?\[\s*doc\s*=\s*"((?:[^"\\]|\\.)*)"', marks))
+    deprecated = re.search(r"#\[\s*deprecated\b(?:[^\]\"]*note\s*=\s*\"((?:[^\"\\]|\\.)*)\")?", marks)
+    return said + (f"\n\n**Deprecated** {unescape_rust(deprecated[1] or '')}".rstrip() if deprecated else "")
+
+
+def unescape_rust(text: str) -> str:
+    return re.sub(r"\\(.)", lambda match: {"n": "\n", "t": "\t"}.get(match[1], match[1]), text)
+
+
+def rust_uses(words: Sequence[str]) -> list[tuple[list[str], str]]:
+    """(path, name here or '*') of each name in a use declaration."""
+    found: list[tuple[list[str], str]] = []
+    stack: list[list[str]] = []
+    path: list[str] = []
+    base: list[str] = []
+
+    def flush() -> None:
+        nonlocal path
+        if path:
+            whole, alias = base + path, path[-1]
+            if "as" in path:
+                whole, alias = base + path[:path.index("as")], path[-1]
+            whole = whole[:-1] if whole[-1:] == ["self"] and len(whole) > 1 else whole
+            if len(whole) < 50 and alias != "_":
+                found.append((whole, whole[-1] if alias == "self" else alias))
+        path = []
+
+    for word in words:
+        if word == "{":
+            stack.append(base)
+            base, path = [*base, *path][:50], []
+        elif word in "},;":
+            flush()
+            base = stack.pop() if word == "}" and stack else base
+        elif word != "::":
+            path.append(word)
+    flush()
+    return found
+
+
+def name_rust(crate: RustCrate, name: str) -> dict[int, tuple[str, Any, list[str]]]:
+    """id of an item or module -> (path as users write it, the item, further paths), the nearest to the root first."""
+    named: dict[int, tuple[str, Any, list[str]]] = {}
+    waiting: list[tuple[str, RustModule]] = [(name, crate.root)]
+    visited: set[tuple[int, int]] = set()
+
+    def note(path: str, thing: Any) -> bool:
+        if id(thing) in named:
+            if len(named[id(thing)][2]) < 8:
+                named[id(thing)][2].append(path)
+            return False
+        named[id(thing)] = (path, thing, [])
+        return True
+
+    note(name, crate.root)
+    for prefix, module in waiting:
+        if prefix.count("::") > 20:
+            continue
+        for key, (item, public) in module.items.items():
+            if public:
+                note(f"{prefix}::{key}", item)
+        for key, (inner, public) in module.modules.items():
+            if public and note(f"{prefix}::{key}", inner):
+                waiting.append((f"{prefix}::{key}", inner))
+        for alias, path in [(alias, path) for alias, paths in module.uses.items() for path in paths]:
+            spread_use(module, prefix, path, alias, crate, note, waiting, visited)
+    for item in crate.macros:
+        note(f"{name}::{item.name}", item)
+    return named
+
+
+def spread_use(module: RustModule, prefix: str, path: list[str], alias: str, crate: RustCrate, note: Callable[[str, Any], bool],
+               waiting: list[tuple[str, RustModule]], visited: set[tuple[int, int]], depth: int = 0) -> None:
+    """Names what a `pub use` brings into a module."""
+    target = find_rust_module(crate, module, path[:-1])
+    if target is None or depth > 50:
+        return
+    last = path[-1]
+    if alias == "*":
+        if (id(module), id(target)) not in visited and target is not module:
+            visited.add((id(module), id(target)))
+            for key, (item, public) in target.items.items():
+                if public:
+                    note(f"{prefix}::{key}", item)
+            waiting += [(f"{prefix}::{key}", inner) for key, (inner, public) in target.modules.items() if public and note(f"{prefix}::{key}", inner)]
+            for inner_alias, inner_path in [(alias, path) for alias, paths in target.uses.items() for path in paths]:
+                if len(visited) < RUST_STEPS and prefix.count("::") < 20:
+                    spread_use(target, prefix, inner_path, inner_alias, crate, note, waiting, visited, depth + 1)
+        return
+    if last in target.items:
+        note(f"{prefix}::{alias}", target.items[last][0])
+    elif last in target.modules and note(f"{prefix}::{alias}", target.modules[last][0]):
+        waiting.append((f"{prefix}::{alias}", target.modules[last][0]))
+    elif last not in target.modules:
+        for inner_path in target.uses.get(last, ()):
+            step = (id(module), hash((last, id(target), tuple(inner_path))))
+            if len(visited) < RUST_STEPS and step not in visited:
+                visited.add(step)
+                spread_use(target, prefix, inner_path, alias, crate, note, waiting, visited, depth + 1)
+
+
+def find_rust_module(crate: RustCrate, module: RustModule, path: Sequence[str]) -> RustModule | None:
+    """The module that a path means, as seen from `module`; None where it is another crate's."""
+    found: RustModule | None = module
+    for at, part in enumerate(path):
+        if found is None:
+            return None
+        if part == "crate" and at == 0:
+            found = crate.root
+        elif part == "super":
+            found = found.parent
+        elif part != "self":
+            found = found.modules[part][0] if part in found.modules else None
+    return found
+
+
+def open_crate(name: str, where: Mapping[str, str]) -> Collection:
+    """The documentation of a crate in the local cargo registry, NAME or NAME@VERSION, or in a .crate file: its texts and the doc comments of what
+    is public. where: `folder`, where its copy is, if that is known. Raises DocError not-found where it is not there."""
+    name = os.path.expanduser(name)
+    if name.endswith(".crate"):
+        files, folder, origin = PackageFiles(npm_members(name)), "/package", f"crate:{os.path.realpath(name)}"
+        crate, version = split_name(os.path.basename(name)[:-len(".crate")])
+    elif where.get("folder"):
+        files, folder, origin, crate = PackageFiles(), real_folder(where["folder"]), f"crate:{name}", name.partition("@")[0]
+        said = re.search(r'^version\s*=\s*"([^"\n]+)"', files.read(folder + "/Cargo.toml").decode("utf-8", "replace") if files.is_file(
+            folder + "/Cargo.toml") else "", re.MULTILINE)
+        version = said[1] if said else split_name(os.path.basename(folder))[1]
+    else:
+        crate, _, version = name.partition("@")
+        home = os.environ.get("CARGO_HOME") or os.path.join(os.path.expanduser("~"), ".cargo")
+        places = [os.path.join(home, "registry", "src", registry) for registry in list_folder(os.path.join(home, "registry", "src"))]
+        found = {other[len(crate) + 1:]: f"{place}/{other}".replace(os.sep, "/") for place in places for other in list_folder(place)
+                 if other.startswith(crate + "-") and other[len(crate) + 1:][:1].isdigit()}
+        version, folder = pick_version(found, version, crate, os.path.join(home, "registry", "src"), "cargo fetch")
+        files, origin = PackageFiles(), f"crate:{name}"
+    collection = Collection(crate, {"path": origin, "where": dict(where)})
+    collection.label = (crate, version)
+    add_package_texts(collection, files, folder, CODE_TEXTS, CODE_FOLDERS)
+    manifest = files.read(folder + "/Cargo.toml").decode("utf-8", "replace") if files.is_file(folder + "/Cargo.toml") else ""
+    given = re.search(r'^\[lib\][^\[]*?^\s*path\s*=\s*"([^"]+)"', manifest, re.MULTILINE | re.DOTALL)
+    root = next((path for path in (f"{folder}/{given[1]}" if given else "", f"{folder}/src/lib.rs") if path and files.is_file(path)), "")
+    if root:
+        add_crate(collection, RustCrate(files, folder, root), crate.replace("-", "_"))
+    return collection
+
+
+def add_crate(collection: Collection, crate: RustCrate, name: str) -> None:
+    pages: dict[str, list[tuple[int, Block, list[Block]]]] = {}
+
+    def add(item: RustItem, path: str, names: Sequence[str], level: int, order: int) -> None:
+        file, _, line = item.place.rpartition(":")
+        heading = path if item.params is None else f"{path}({item.params})"
+        texts = [*([markdown_fenced(item.code, "rust")] if item.code else []), *split_blocks(rust_markdown(item.doc))]
+        pages.setdefault(file, []).append((order or int(line), Block("heading" if level == 1 else "entry", heading, 1, "", path, item.place, names),
+                                           [Block("body", text) for text in texts]))
+
+    for path, thing, others in name_rust(crate, name).values():
+        if isinstance(thing, RustModule):
+            if thing.doc or thing is crate.root:
+                add(RustItem("mod", thing.name, "", thing.doc, thing.place or "src/lib.rs:1", None), path, others, 1, 0)
+            continue
+        add(thing, path, [*others, path.rpartition("::")[2]], 1, 0)
+        order = int(thing.place.rpartition(":")[2])
+        for member in thing.members:
+            same = member.place.rpartition(":")[0] == thing.place.rpartition(":")[0]
+            add(member, f"{path}::{member.name}", [f"{thing.name}::{member.name}"], 2 if same else 1, order if same else 0)
+    for file, rows in sorted(pages.items()):
+        add_document(collection, file, Document("", [block for _, head, bodies in sorted(rows, key=lambda row: row[0]) for block in (head, *bodies)]))
+    collection.skipped += crate.faults
+
+
+def rust_markdown(text: str) -> str:
+    """Code without a language is Rust; the lines that rustdoc hides are left out."""
+    lines, fence, rust = [], "", False
+    for line in text.split("\n"):
+        now = next_fence(fence, line.strip())
+        if now and not fence:
+            info = line.strip().lstrip("`~").strip()
+            rust = all(part.strip() in RUST_FENCES or part.strip().startswith("edition") for part in info.split(","))
+            line = line[:len(line) - len(line.lstrip())] + now + "rust" if rust else line
+        elif fence and rust and now and re.match(r"\s*#(?:\s|$)", line):
+            fence = now
+            continue
+        fence = now
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def list_folder(path: str) -> list[str]:
+    try:
+        return sorted(os.listdir(path))
+    except OSError:
+        return []
+
+
+def pick_version(found: Mapping[str, str], wanted: str, name: str, where: str, command: str) -> tuple[str, str]:
+    """(version, folder): the one that is wanted, else the newest. Raises DocError not-found, which names those that are there."""
+    if wanted in found:
+        return wanted, found[wanted]
+    if wanted or not found:
+        others = f" ({', '.join(newest_first(list(found)))})" if found else ""
+        raise DocError("not-found", "code-absent", name=f"{name}@{wanted}" if wanted else name, where=where + others, command=command)
+    version = newest(newest_first(list(found)))
+    return version, found[version]
+
+
+# — Go —
+
+def open_go(name: str, where: Mapping[str, str]) -> Collection:
+    """The documentation of a module in the Go module cache, MODULE or MODULE@VERSION: its texts and the comments of what its packages export.
+    where: `folder`, where its copy is, if that is known. Raises DocError not-found where it is not there."""
+    module, _, version = name.partition("@")
+    paths = (os.environ.get("GOPATH") or os.path.join(os.path.expanduser("~"), "go")).split(os.pathsep)
+    cache = os.environ.get("GOMODCACHE") or os.path.join(paths[0], "pkg", "mod")
+    coded = re.sub(r"[A-Z]", lambda match: "!" + match[0].lower(), module)
+    parent, _, last = coded.rpartition("/")
+    if not re.fullmatch(r"[\w.~!/-]+", coded) or ".." in coded:
+        raise DocError("not-found", "code-absent", name=name, where=cache, command=f"go get {module}")
+    place = os.path.join(cache, *parent.split("/")) if parent else cache
+    found = {other[len(last) + 1:]: f"{place}/{other}".replace(os.sep, "/") for other in list_folder(place) if other.startswith(last + "@")}
+    if where.get("folder"):
+        folder = real_folder(where["folder"])
+        version = version or folder.rpartition("@")[2] if "@" in folder.rpartition("/")[2] else version
+    else:
+        version, folder = pick_version(found, version, module, cache, f"go get {module}")
+    collection = Collection(module, {"path": f"go:{name}", "where": dict(where)})
+    collection.label = (module, version)
+    files = PackageFiles()
+    add_package_texts(collection, files, folder, CODE_TEXTS, CODE_FOLDERS)
+    room, packages = CODE_BYTES, set()  # type: int, set[str]
+    for path in files.walk(folder):
+        own = path[len(folder) + 1:]
+        if not own.endswith(".go") or own.endswith("_test.go") or {"internal", "testdata", "vendor"}.intersection(own.split("/")[:-1]):
+            continue
+        try:
+            size = files.size(path)
+            if size > min(CODE_FILE_BYTES, room):
+                raise ValueError(f"larger than {CODE_FILE_BYTES // 1048576} MiB" if size > CODE_FILE_BYTES else "more source than is read of one package")
+            room -= size
+            source = CodeFile(own, markdown_decode(files.read(path), ""), GO_TOKEN)
+        except (OSError, ValueError) as error:
+            collection.skipped.append((own, str(error)))
+            continue
+        package = "/".join(filter(None, (module, own.rpartition("/")[0])))
+        blocks = go_blocks(source, package, package not in packages)
+        packages.add(package)
+        if blocks:
+            add_document(collection, own, Document("", blocks))
+    return collection
+
+
+def go_blocks(source: CodeFile, package: str, first: bool) -> list[Block]:
+    """What a file of a package exports; nothing of a program."""
+    words, at = source.words, 0
+    if source.word(0) != "package" or source.word(1) == "main":
+        return []
+    name, doc = source.word(1), go_doc(source, 0)
+    blocks: list[Block] = []
+    if doc and (first or doc.lower().startswith("package")):
+        blocks = [Block("heading", f"package {name}", 1, "", package, source.place(0), [name]), Block("body", markdown_fenced(f'import "{package}"', "go")),
+                  *(Block("body", text) for text in split_blocks(doc))]
+    at = 2
+    while at < len(words):
+        word, start = words[at], at
+        at += 1
+        if word in ("type", "const", "var") and source.word(at) == "(" and at in source.pairs:
+            close = source.pairs[at]
+            if word == "type":
+                inner = at + 1
+                while inner < close:
+                    end = go_end(source, inner, close)
+                    blocks += go_section(source, word, inner, inner, end, name, package)
+                    inner = max(end, inner + 1)
+            else:
+                blocks += go_section(source, word, start, at + 1, close + 1, name, package)
+            at = close + 1
+        elif word in ("func", "type", "const", "var"):
+            end = go_end(source, at, len(words))
+            blocks += go_section(source, word, start, at, end, name, package)
+            at = max(end, at)
+        elif word in "([{":
+            at = source.after(start)
+    return blocks
+
+
+def go_end(source: CodeFile, at: int, most: int) -> int:
+    """The token behind a declaration: its last line ends it, outside of brackets."""
+    first = at
+    while at < most:
+        if at > first and "\n" in source.text[source.end(at - 1):source.starts[at]] and source.words[at - 1] not in (",", "=", "|", "+", "&", "."):
+            return at
+        at = source.after(at) if source.words[at] in "([{" else at + 1
+    return most
+
+
+def go_section(source: CodeFile, kind: str, start: int, at: int, end: int, package: str, path: str) -> list[Block]:
+    names, heading = [source.word(at)], ""
+    code_end = end
+    if kind == "func":
+        receiver = ""
+        if source.word(at) == "(" and at in source.pairs:
+            inside = [word for word in source.words[at + 1:source.pairs[at]] if word.isidentifier()]
+            stop = source.words[at + 1:source.pairs[at]].index("[") if "[" in source.words[at + 1:source.pairs[at]] else 0
+            inside = [word for word in source.words[at + 1:at + 1 + stop] if word.isidentifier()] if stop else inside
+            receiver, at = inside[-1] if inside else "", source.pairs[at] + 1
+        name = source.word(at)
+        open_at = source.after(at + 1) if source.word(at + 1) == "[" else at + 1
+        if source.word(open_at) != "(" or open_at not in source.pairs:
+            return []
+        names = [f"{receiver}.{name}" if receiver else name]
+        heading = f"{package}.{names[0]}({go_parameters(source, open_at)})"
+        code_end = source.pairs[open_at] + 1
+        while code_end < end and (source.words[code_end] != "{" or source.word(code_end - 1) in ("interface", "struct")):
+            code_end = source.after(code_end) if source.words[code_end] in "([{" else code_end + 1
+    elif kind != "type":
+        names = list(dict.fromkeys(source.words[token] for token in go_firsts(source, at, end)))
+    names = [name for name in names if all(part[:1].isupper() for part in name.split("."))]
+    if not names:
+        return []
+    code = source.code(start, code_end)
+    code = f"type {code}" if kind == "type" and source.words[start] != "type" else code
+    label = f"{package}.{names[0]}"
+    others = [other for name in names for other in (f"{package}.{name}", name, f"{path}.{name}")]
+    return [Block("heading", heading or label, 1, "", f"{path}.{names[0]}", source.place(start), others),
+            *(Block("body", text) for text in [*(block.replace("```ts", "```go", 1) for block in cut_code(code)), *split_blocks(go_doc(source, start))])]
+
+
+def go_firsts(source: CodeFile, at: int, end: int) -> Iterator[int]:
+    """The names of a group of constants or variables: the first word of each line outside of brackets, and those behind commas before its value."""
+    line_open = True
+    while at < end:
+        if "\n" in source.text[source.end(at - 1):source.starts[at]]:
+            line_open = True
+        word = source.words[at]
+        if line_open and word.isidentifier():
+            yield at
+            line_open = source.word(at + 1) == ","
+            at += 1 + line_open
+            continue
+        line_open = False
+        at = source.after(at) if word in "([{" else at + 1
+
+
+def go_parameters(source: CodeFile, at: int) -> str:
+    names, close, first = [], source.pairs[at], at + 1
+    at = first
+    while at <= close:
+        if (at == close and at > first) or source.words[at] == ",":
+            names.append(source.words[first])
+            first = at + 1
+        at = source.after(at) if source.words[at] in "([{" else at + 1
+    return ", ".join(names)
+
+
+def go_doc(source: CodeFile, at: int) -> str:
+    """The comment that ends in the line before a declaration, as Markdown."""
+    lines: list[str] = []
+    below = source.starts[at]
+    for start, end in reversed(source.leads.get(at, ())):
+        behind = at and source.text.count("\n", source.end(at - 1), start) == 0  # it belongs to what stands before it in its line
+        if source.text.count("\n", end, below) > 1 or behind:
+            break
+        text = source.text[start:end]
+        if not text.startswith("//go:"):
+            lines[:0] = text[2:-2].split("\n") if text.startswith("/*") else [text[3 if text[2:3] == " " else 2:]]
+        below = start
+    import textwrap
+    text = textwrap.dedent("\n".join(line.rstrip() for line in lines)).strip("\n")
+    out: list[str] = []
+    for block in re.split(r"\n(?:[ \t]*\n)+", text):
+        if all(line.startswith(("\t", "    ")) for line in block.split("\n")):
+            out.append(markdown_fenced(textwrap.dedent(block), "go"))
+        else:
+            out.append(re.sub(r"\A#+ (.*)\Z", r"**\1**", block))
+    return "\n\n".join(out)
+
+
 # ── sections ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 # The parts that a section of more than this many characters is cut into, at block borders: an answer has room for one of them.
@@ -17383,11 +19881,12 @@ class Opened:
 
 
 # Who reads an installed package: ecosystem -> (name, options that say where it is) -> Collection.
-PACKAGE_SOURCES: dict[str, Callable[[str, Mapping[str, str]], Collection]] = {"pypi": open_python}
+PACKAGE_SOURCES: dict[str, Callable[[str, Mapping[str, str]], Collection]] = {
+    "pypi": open_python, "npm": open_npm, "crate": open_crate, "go": open_go}
 
 
 def open_source(source: str, where: Mapping[str, str]) -> Collection:
-    """The collection that a source names: 'pypi:NAME' is a package's, anything else a path's. where: options that say where packages are.
+    """The collection that a source names: 'pypi:NAME' and its kind are a package's, anything else a path's. where: options that say where packages are.
     Raises DocError."""
     scheme, sign, name = source.partition(":")
     return PACKAGE_SOURCES[scheme](name, where) if sign and scheme in PACKAGE_SOURCES else open_collection(source)
@@ -21512,7 +24011,7 @@ def named_servers(entries: Mapping[str, Any]) -> list[Record]:
 
 # ── commands ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-PACKAGE_OPTIONS = ("python", "venv", "site-packages")  # of `index`: where packages are
+PACKAGE_OPTIONS = ("python", "venv", "site-packages", "node-modules")  # of `index`: where packages are
 # Options of commands: name -> (metavar, help, the tool's argument it sets).
 COMMAND_OPTIONS = {
     "json": ("", "print the structured result", ""),
@@ -21531,6 +24030,7 @@ COMMAND_OPTIONS = {
     "python": ("PATH", "of pypi:NAME and --project: the interpreter whose packages are meant (default: the one that runs)", ""),
     "venv": ("DIR", "of pypi:NAME and --project: the virtual environment that holds packages", ""),
     "site-packages": ("DIR", "of pypi:NAME and --project: the folder that holds packages", ""),
+    "node-modules": ("DIR", "of npm:NAME and --project: the folder that holds packages (default: ./node_modules and those of the folders around)", ""),
     "output": ("FILE", "the file to write (or -o FILE)", ""),
     "index": ("PATH", "pack this index: a folder, an index.json, a .zip or a .pyz", ""),
     "no-bundled": ("", "leave out what this file brings along", ""),
@@ -21555,7 +24055,7 @@ COMMANDS = {
     "search": ("ID[@VERSION] QUERY…", 2, 99, ("json", "limit"), "find sections without their text"),
     "compare": ("ID FROM TO [FOCUS…]", 3, 99, ("json", "max-chars"), "what changed between two versions"),
     "index": ("[SOURCE…]", 0, 99, ("json", "as", "crawl", "max-pages", "max-depth", "max-bytes", "all", *PACKAGE_OPTIONS),
-              "import folders, archives, files, URLs or pypi:NAME, an installed package, into the library (--root DIR); without SOURCE: what --project pins"),
+              "import folders, archives, files, URLs, or installed packages (pypi:, npm:, crate:, go:NAME), into --root; without SOURCE: what --project pins"),
     "pack": ("[SOURCE…]", 0, 99, ("output", "index", "as", "no-bundled", "keep-going", "compile-with", "list", "all", "json",
                              *PACKAGE_OPTIONS),
              "write a new file: this program with other documentation (SOURCE…, --project, --index, the library --root)"),

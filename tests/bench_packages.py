@@ -2,6 +2,7 @@
 """How much of installed packages a library of them holds: time, size, sections, and the share of public names that have a section.
 
     python3 tests/bench_packages.py --pypi [--venv DIR] [--python PATH] [--list] [--json FILE] [NAME …]
+    python3 tests/bench_packages.py --npm [--folder DIR] [--list N] [NAME …]
 
 --pypi  30 packages of PyPI, installed with pip into the virtual environment --venv (made where it is not there; default: a temporary one).
         A public name is one that `dir()` of the imported package, or of a public submodule of it, has without a leading underscore and whose
@@ -10,6 +11,11 @@
         defines offers it under a second name. Members: the same for what public classes define.
         Beside it (readable) the share without the names of compiled modules that have no stub, of which nothing is known unless they are run, and
         (exact) the share that is found under the very name asked for. --list names what is missing.
+
+--npm   30 packages of npm, installed into --folder (used as it is where it has node_modules; default: a temporary one). What the TypeScript compiler says
+        that each of their entry points exports (checker.getExportsOfModule) is held against the sections: found by its name, and placed where the
+        compiler sees its declaration, give or take two lines. --list names what is missing or stands elsewhere, such as a module's export that
+        stands at the statement which exports it.
 
 Standard library only; the packages are imported in processes of their own, here and nowhere else.
 """
@@ -161,17 +167,131 @@ def bench_pypi(options: argparse.Namespace) -> bool:
     return bool(readable >= LEAST)
 
 
+# — npm —
+
+NPM_PACKAGES = (
+    "zod express axios commander react vue lodash date-fns dayjs rxjs fastify yargs chalk undici ws uuid drizzle-orm @tanstack/react-query svelte vite vitest "
+    "hono koa redux zustand immer jose eslint pino typescript").split()
+NPM_LEAST = 0.97
+NPM_BESIDE = "typescript@5 @types/node @types/express @types/react @types/lodash @types/yargs @types/ws @types/koa".split()
+# Prints, for each entry point that it is given as 'name', its exports: {entry: {export: [file:line, …]}}; null where the compiler finds no module.
+NPM_COMPILER = r"""
+const ts = require("typescript"), fs = require("fs"), path = require("path");
+const names = JSON.parse(fs.readFileSync(0, "utf8"));
+const file = path.join(process.cwd(), "entry.ts");
+fs.writeFileSync(file, names.map((name, at) => `import * as m${at} from ${JSON.stringify(name)};`).join("\n"));
+const found = {};
+const options = { moduleResolution: ts.ModuleResolutionKind.Bundler, module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ESNext, skipLibCheck: true,
+                  allowJs: false, esModuleInterop: true, types: [], strict: true };
+const program = ts.createProgram([file], options), checker = program.getTypeChecker();
+for (const statement of program.getSourceFile(file).statements) {
+  const specifier = statement.moduleSpecifier, symbol = checker.getSymbolAtLocation(specifier);
+  if (!symbol) { found[specifier.text] = null; continue; }
+  found[specifier.text] = {};
+  for (let item of checker.getExportsOfModule(symbol)) {
+    const name = ts.unescapeLeadingUnderscores(item.escapedName);
+    if (item.flags & ts.SymbolFlags.Alias) item = checker.getAliasedSymbol(item);
+    found[specifier.text][name] = (item.declarations || []).map(node => {
+      const source = node.getSourceFile();
+      return fs.realpathSync(source.fileName) + ":" + (source.getLineAndCharacterOfPosition(node.getStart()).line + 1); });
+  }
+}
+console.log(JSON.stringify(found));
+"""
+
+
+def bench_npm(names: list[str], folder: str, most: int) -> bool:
+    """Prints a row for each package; returns whether each reaches the bar."""
+    if not os.path.isdir(os.path.join(folder, "node_modules")):
+        with open(os.path.join(folder, "package.json"), "w", encoding="utf-8") as file:
+            json.dump({"name": "bench", "private": True}, file)
+        subprocess.run(["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--legacy-peer-deps", *names, *NPM_BESIDE], cwd=folder, check=True,
+                       stdout=subprocess.DEVNULL)
+    print(f"{'package':<24}{'sections':>8}{'seconds':>8}{'exports':>9}{'found %':>9}{'placed %':>9}")
+    rows = [bench_npm_package(name, folder, most) for name in names]
+    all_exports, all_found, all_placed = (sum(row[key] for row in rows) for key in ("exports", "found", "placed"))
+    sections, seconds = sum(row["sections"] for row in rows), sum(row["seconds"] for row in rows)
+    print(f"{'all':<24}{sections:>8}{seconds:>8.2f}{all_exports:>9}{100 * all_found / all_exports:>9.2f}{100 * all_placed / all_exports:>9.2f}"
+          f"   {sections / seconds:.0f} sections/s")
+    return all(row["found"] >= NPM_LEAST * row["exports"] for row in rows)
+
+
+def bench_npm_package(name: str, folder: str, most: int) -> dict[str, Any]:
+    """Indexes one package and holds it against the compiler's list."""
+    started = time.perf_counter()
+    collection = doctrove.open_npm(name, {"node-modules": os.path.join(folder, "node_modules")})
+    done = doctrove.import_collection(collection)
+    seconds = time.perf_counter() - started
+    home = os.path.realpath(os.path.join(folder, "node_modules"))
+    package = doctrove.NpmPackage(doctrove.PackageFiles(), os.path.join(home, name))
+    entries = [subpath for subpath, _ in package.entries()] or [""]
+    wanted = exports_by_compiler([f"{name}/{subpath}" if subpath else name for subpath in entries], folder)
+    places: dict[str, set[str]] = {}
+    for record in done.volume["sections"]:
+        for label in (record["id"], *record.get("names", ())):
+            places.setdefault(label, set()).add(record["path"])
+    row: dict[str, Any] = {"sections": len(done.volume["sections"]), "seconds": seconds, "exports": 0, "found": 0, "placed": 0}
+    missing, misplaced = [], []
+    for entry, exports in wanted.items():
+        for export, declared in (exports or {}).items():
+            if export in ("export=", "module.exports", "__esModule", "prototype"):
+                continue
+            row["exports"] += 1
+            label = name if export == "default" and entry == name else f"{entry}.{export}" if entry != name else export
+            found = places.get(label) or places.get(f"{entry}.default" if export == "default" else label)
+            row["found"] += bool(found)
+            if not found:
+                missing.append(f"{entry}: {export}")
+                continue
+            lines = {place for path in declared for place in (os.path.relpath(path, os.path.join(home, name)), os.path.relpath(path, home),
+                                                              path.rpartition("/node_modules/")[2])}
+            stand = {":".join(path.split(":")[:2]) for path in found}
+            row["placed"] += bool(not declared or near(stand, lines))
+            if declared and not near(stand, lines):
+                misplaced.append(f"{entry}: {export} {sorted(stand)[:2]} {declared[:1]}")
+    print(f"{name:<24}{row['sections']:>8}{seconds:>8.2f}{row['exports']:>9}{100 * row['found'] / max(row['exports'], 1):>9.2f}"
+          f"{100 * row['placed'] / max(row['exports'], 1):>9.2f}   {'; '.join(missing[:4])}", flush=True)
+    if most:
+        print("\n".join(f"    {text}" for text in [*missing[:most], *misplaced[:most]]))
+    return row
+
+
+def near(stand: set[str], lines: set[str]) -> bool:
+    """Whether a section stands where the compiler sees a declaration, give or take the lines of its modifiers or of a comment."""
+    by_file: dict[str, list[int]] = {}
+    for place in lines:
+        path, _, line = place.rpartition(":")
+        by_file.setdefault(path, []).append(int(line))
+    for place in stand:
+        path, _, line = place.rpartition(":")
+        if line.isdigit() and any(abs(int(line) - other) <= 2 for other in by_file.get(path, ())):
+            return True
+    return False
+
+
+def exports_by_compiler(entries: list[str], folder: str) -> dict[str, Any]:
+    done = subprocess.run(["node", "-e", NPM_COMPILER], cwd=folder, input=json.dumps(entries).encode(), capture_output=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Measure what a library of installed packages holds.")
     parser.add_argument("--pypi", action="store_true", help="packages of PyPI")
+    parser.add_argument("--npm", action="store_true", help="packages of npm")
+    parser.add_argument("--folder", default="", metavar="DIR", help="where the packages of npm are, or are to be installed")
     parser.add_argument("--venv", default="", metavar="DIR", help="virtual environment with the packages")
     parser.add_argument("--list", type=int, default=0, metavar="N", help="name at most N missing names of each package")
     parser.add_argument("--json", default="", metavar="FILE", help="write all figures there")
     parser.add_argument("names", nargs="*", metavar="NAME", help="packages (default: the 30)")
     options = parser.parse_args()
-    if not options.pypi:
-        parser.error("say what to measure: --pypi")
-    return 0 if bench_pypi(options) else 1
+    if not options.pypi and not options.npm:
+        parser.error("say what to measure: --pypi or --npm")
+    good = bench_pypi(options) if options.pypi else True
+    if options.npm:
+        with tempfile.TemporaryDirectory() as folder:
+            good = bench_npm(options.names or list(NPM_PACKAGES), os.path.abspath(options.folder or folder), options.list) and good
+    return 0 if good else 1
 
 
 if __name__ == "__main__":
