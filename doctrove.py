@@ -8128,7 +8128,7 @@ class RstReader:
         self.ids.add(anchor)
         names = [name for name in dict.fromkeys(map(rst_id, self.pending)) if name and name != anchor]
         self.pending.clear()
-        out.append(Block("heading", text, min(self.styles.index(style) + 1, 6), anchor, " ".join(names)))
+        out.append(Block("heading", text, min(self.styles.index(style) + 1, 6), anchor, names[0] if names else "", names=names[1:]))
 
     def rule_bullets(self, lines: list[str], at: int, out: list[Block]) -> int:
         items, end = self.bullets(lines, at)
@@ -19822,8 +19822,9 @@ def merge_volume(old: Record | None, made: Record, origin: Record) -> Record:
     documents += [{**document, "path": prefix + document["path"], "origin": len(kept)} for document in made["documents"]]
     if sections or prefix:
         sections += renamed([move_section(record, "", prefix) for record in made["sections"]], {record["id"] for record in sections if "id" in record})
-    return {"summary": summarise(documents), "origins": [*kept, {**origin, "prefix": prefix, "importer": __version__}], "documents": documents,
-            "sections": sections or made["sections"]}
+    sections = sections or made["sections"]
+    return {"summary": summarise(documents, sections), "origins": [*kept, {**origin, "prefix": prefix, "importer": __version__}], "documents": documents,
+            "sections": sections}
 
 
 def origin_number(document: Record, origins: Sequence[Record]) -> int:
@@ -20024,14 +20025,26 @@ def known_documents(volume: Record | None, key: str) -> dict[str, tuple[Record, 
     return {document["path"]: (document, records) for document, records in known.values() if document.get("sections") == len(records)}
 
 
-def summarise(documents: Sequence[Record]) -> str:
-    """One line that says what a collection is: the title of its first page by name, and of the pages beside it."""
+def summarise(documents: Sequence[Record], sections: Iterable[Record]) -> str:
+    """One line that says what a collection is, which is what it is found by: the first sentence or two of its first page, and the titles of its pages."""
     def order(document: Record) -> tuple[int, int]:
         stem = os.path.splitext(document["path"].rpartition("/")[2].lower())[0]
         return document["path"].count("/"), 0 if stem in ("index", "readme", "contents") else 1
 
-    titles = list(dict.fromkeys(document["title"] for document in sorted(documents, key=order) if is_text(document.get("title"))))
-    return shorten("; ".join(titles[:8]), 300)
+    ordered = sorted(documents, key=order)
+    first = ordered[0]["path"] if ordered else ""
+    about = next(filter(None, (first_prose(record.get("body", "")) for record in sections if record.get("doc") == first)), "")
+    titles = list(dict.fromkeys(document["title"] for document in ordered if is_text(document.get("title"))))
+    return shorten("; ".join(filter(None, (about, *titles[:8]))), 300)
+
+
+def first_prose(body: str) -> str:
+    """The first paragraph of running text in a section, without its marks, at most some 180 characters of it; '' where there is none."""
+    for block in cut_blocks(body):
+        plain = " ".join(re.sub(r"[*_`]|(?<=\])\([^()]*\)", "", block).replace("[", "").replace("]", "").split())
+        if re.match(r"[^\W\d_]", block) and len(plain.split()) > 5:
+            return cut_text(plain, 180)
+    return ""
 
 
 MOST_NAMES = 50  # files that a report names one by one
@@ -20297,7 +20310,7 @@ def package_name(pin: Pin) -> str:
 def render_package(row: Record, lang: str) -> str:
     """A line of the table: package, pinned version, installed version, what came of it."""
     result = say(lang, f"packages-{row['status']}", sections=row.get("sections", 0), reason=shorten(row.get("error", {}).get("message", ""), 160))
-    result += " | " + say(lang, "packages-differs", wanted=row["pinned"]) if row.get("differs") else ""
+    result += "; " + say(lang, "packages-differs", wanted=row["pinned"]) if row.get("differs") else ""
     return f"| {row['package']} | {row['pinned'] or '*'} | {row.get('installed', '-')} | {result} |"
 
 
@@ -22314,6 +22327,9 @@ MESSAGES.update({
     "pack-foreign": ("{path} is no packed doctrove: it holds no {member}.", "{path} 不是打包的 doctrove：其中没有 {member}。"),
     "pack-large": ("{path} would be too large for Python to start: 2 GB and 65,535 volumes are the most ({reason}).",
                    "{path} 会大到 Python 无法启动：最多 2 GB 和 65,535 卷（{reason}）。"),
+    "pack-differs": (
+        "{package}: {wanted} is pinned but {installed} is installed: {installed} is packed. Install what is pinned and pack again to have exactly that.",
+        "{package}：固定的是 {wanted}，安装的是 {installed}，打包的是 {installed}。安装固定的版本后重新打包即可完全一致。"),
     "pack-missing": ("{path} was not written: {count} of the sources cannot be packed. --keep-going packs the others.",
                      "未写入 {path}：有 {count} 个来源无法打包。--keep-going 会打包其余来源。"),
     "pack-nothing": ("There is nothing to pack{where}.", "没有可打包的内容{where}。"),
@@ -24294,6 +24310,9 @@ def import_pinned(root: str, options: Mapping[str, list[str]], settings: Setting
             missing.append({"source": row["package"], "reason": shorten(render_package(row, settings.lang).strip("| "), 400)})
     for row in missing:
         log(f"{row['source']}: {row['reason']}")
+    for row in report["packages"]:
+        if row.get("differs") and row["status"] != "failed":
+            log(say(settings.lang, "pack-differs", package=row["package"], wanted=row["pinned"], installed=row["installed"]))
     return missing
 
 
