@@ -18369,15 +18369,25 @@ class Worker:
 
 
 def work_on_items() -> None:
-    """What a Worker's process does."""
-    files = json.loads(sys.stdin.buffer.readline())
+    """What a Worker's process does. It ends as soon as nobody is there to ask, whatever it reads."""
+    import queue
+    import threading
+    lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+
+    def listen() -> None:
+        for line in sys.stdin.buffer:
+            lines.put(line)
+        os._exit(0)
+
+    threading.Thread(target=listen, daemon=True).start()
+    files = json.loads(lines.get())
     by_path = {path: Item(path, 0, lambda path=path, file=file: inflate(read_whole(file), path + ".gz", MAX_FILE_BYTES), "", url, charset)  # type: ignore[misc]
                for path, (file, url, charset) in files.items()}
-    for line in sys.stdin.buffer:
-        path, known = json.loads(line)
+    while True:
+        path, known = json.loads(lines.get())
         found = read_item(by_path[path], by_path, known)
         document = found.document
-        blocks = [(block.kind, block.text, block.level, block.id, block.name) for block in document.blocks] if document else []
+        blocks = [(block.kind, block.text, block.level, block.id, block.name, block.place, list(block.names)) for block in document.blocks] if document else []
         answer = (found.reason, found.digest, found.bytes, found.format if document else "", document.title if document else "", blocks)
         sys.stdout.buffer.write(json.dumps(answer).encode("ascii") + b"\n")
         sys.stdout.buffer.flush()

@@ -522,7 +522,7 @@ class Workers(Case):
             **{f"page-{number}.md": page(f"Page {number}", f"Words {number}.") for number in range(40)}, "bad.md": "\0\0",
             "lone.md": "# \ud800".encode("utf-8", "surrogatepass"), "packed.md.gz": gzip.compress(page("Packed").encode()),
             "broken.md.gz": b"\x1f\x8b\x08nothing", "key.md": KEY,
-            "a/b.rst": "Title\n=====\n\n.. include:: c.txt\n", "a/c.txt": "Included words."})
+            "a/b.rst": ".. _one:\n.. _two:\n\nTitle\n=====\n\n.. include:: c.txt\n", "a/c.txt": "Included words."})
         self.started = []
         started = self.started
 
@@ -552,6 +552,7 @@ class Workers(Case):
         alone, together = self.alone(), self.together()
         self.assertEqual(len(self.started), 3)
         self.assertEqual((together.volume, together.report), (alone.volume, alone.report))
+        self.assertEqual(next(record["names"] for record in together.volume["sections"] if record["doc"] == "a/b.rst"), ["two"])
         self.assertIn("Included words.", next(record["body"] for record in together.volume["sections"] if record["doc"] == "a/b.rst"))
 
     def test_no_more_files_are_read_ahead_than_fit_the_workers(self):
@@ -586,6 +587,12 @@ class Workers(Case):
         with self.assertRaises(doctrove.DocError):
             self.together(watch)
         self.assertEqual([process.poll() is None for process in self.started], [False] * 3)
+
+    def test_one_ends_when_nobody_is_there_to_ask(self):
+        worker = doctrove.Worker({})
+        worker.process.stdin.close()
+        self.assertEqual(worker.process.wait(20), 0)
+        worker.process.stdout.close()
 
     def test_files_of_one_that_fails_are_read_here(self):
         for program_text in ("import sys", "print('no JSON', flush=True); import sys; sys.stdin.read()"):
