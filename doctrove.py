@@ -87,7 +87,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "accept-text": ("a non-empty text of at most {most} characters", "不超过 {most} 个字符的非空文本"),
     "accept-whole": ("a whole number from {least} to {most}", "{least} 到 {most} 的整数"),
     "accept-boolean": ("true or false", "true 或 false"),
-    "accept-texts": ("an array of 1 to {most} texts", "1 到 {most} 个文本的数组"),
+    "accept-texts": ("an array of 1 to {most} texts, each of at most 300 characters", "1 到 {most} 个文本的数组，每个不超过 300 个字符"),
     "got-surrogate": ("it holds half of a surrogate pair", "含有不成对的代理字符"),
     "got-empty": ("it is empty", "为空"),
     "got-long": ("it has {length} characters", "有 {length} 个字符"),
@@ -2440,7 +2440,7 @@ class SectionRanker:
         """`terms` with each word of five letters or more that stands nowhere read as the commonest word one typo away, if there is one."""
         mended = []
         for term in terms:
-            plain = term.forms is not None and term.weight == 1 and len(term.text) > 4
+            plain = term.forms is not None and term.weight == 1 and 4 < len(term.text) <= 40
             near = self.nearest(term.text) if plain and not self.contributions(term)[1] else ""
             mended.append(word_term(near, MENDED_WEIGHT) if near else term)
         return mended
@@ -2486,7 +2486,7 @@ class SectionRanker:
         """
         query_words, terms = topic_words(query), self.mend(query_terms(query))
         sums = self.sums(terms)
-        bonus = min(NAME_BONUS, NAME_SHARE / len(query.split())) * max(sums.values(), default=0.0)
+        bonus = min(NAME_BONUS, NAME_SHARE / max(len(query.split()), 1)) * max(sums.values(), default=0.0)
         for at in self.named(query, terms):
             if at in sums:
                 sums[at] += bonus
@@ -3364,6 +3364,8 @@ class LibrarySource(LocalSource):
         path = self.store.path(self.index_name)  # type: ignore[union-attr]  # it is a folder's
         stat = os.stat(path) if path else None
         seen = (stat.st_ino, stat.st_size, stat.st_mtime_ns) if stat else None
+        if path is None:
+            check_not_lost(os.path.dirname(self.location))
         with self.lock:
             if self.loaded is None or seen != self.seen:
                 text = decode_text(self.store.read(self.index_name), self.location) if path else json.dumps({"format": FORMAT, "entries": []})
@@ -3401,7 +3403,7 @@ def local_source(path: str) -> LocalSource:
     try:
         with open(path, "rb") as file:
             head = file.read(4)
-            with_zip = head[:2] == b"PK" or path.lower().endswith((".pyz", ".zip"))
+            with_zip = head[:2] in (b"PK", b"#!") or path.lower().endswith((".pyz", ".zip"))
     except (OSError, ValueError) as error:
         raise DocError("internal", "index-unreadable", where=path, reason=getattr(error, "strerror", None) or str(error)) from None
     if with_zip:
@@ -18087,14 +18089,16 @@ class SectionMaker:
     def __init__(self) -> None:
         self.records: list[Record] = []  # those of one document
         self.ids: set[str] = set()
+        self.numbers: dict[str, int] = {}  # the last number that an id was given
 
     def unique(self, id: str) -> str:
         """`id`, numbered where it is taken."""
         id = clean_line(id)[:MAX_LABEL - 20] or "section"  # with room for a number
-        found, number = id, 1
+        found, number = id, self.numbers.get(id, 1)
         while found in self.ids:
             number += 1
             found = f"{id}-{number}"
+        self.numbers[id] = number
         self.ids.add(found)
         return found
 
@@ -19536,6 +19540,21 @@ MESSAGES.update({
 })
 
 
+VOLUME_FILE = r".+-[0-9a-f]{12}\.json"
+
+
+def check_not_lost(root: str) -> None:
+    """Raises DocError library-damaged where a library folder has volumes but no index.json: they would count as left behind."""
+    try:
+        names = os.listdir(os.path.join(root, "volumes"))
+    except OSError:
+        return  # there is none yet
+    if any(re.fullmatch(VOLUME_FILE, name) for name in names):
+        where = os.path.join(root, "index.json")
+        reason = ("index-unreadable", {"where": where, "reason": "it is missing, or no file, while volumes/ is full"})
+        raise DocError("internal", "library-damaged", reason=reason)
+
+
 class Library:
     """A folder that holds an index and its volumes, written by one process at a time.
 
@@ -19550,6 +19569,7 @@ class Library:
     def read(self) -> Record:
         """The index as an object; an empty one where there is none yet. Raises DocError where it is damaged."""
         if self.store.path("index.json") is None:
+            check_not_lost(self.root)
             return {"format": FORMAT, "entries": []}
         where = self.store.where("index.json")
         try:
@@ -19594,6 +19614,8 @@ class Library:
         which the volume's reference keeps."""
         with self.locked():
             index = self.read()
+            if self.store.path("index.json") is None:
+                self.write_index(index)  # before any volume, so that volumes without an index tell that it was lost
             entry = next((entry for entry in index["entries"] if entry["id"] == id), None)
             made = work(self.intact(entry, version) if entry and version in entry["volumes"] else None)
             if entry is None:
@@ -20379,7 +20401,7 @@ class Parameter:
                 return value
         elif self.kind == "strings":
             texts = [value] if isinstance(value, str) else value
-            if isinstance(texts, list) and all(is_text(text) for text in texts) and self.span[0] <= len(texts) <= self.span[1]:
+            if isinstance(texts, list) and all(is_text(text) and len(text) <= 300 for text in texts) and self.span[0] <= len(texts) <= self.span[1]:
                 return [text.strip() for text in texts]
         elif isinstance(value, str):
             text = value.strip()
@@ -21238,6 +21260,7 @@ def web_options(settings: Settings) -> Record:
 def index_url(catalog: Catalog, given: Record, watch: Watch) -> Record:
     """Imports one page, or what else a URL leads to."""
     root = find_root(catalog)
+    given_url(given["url"])  # a path would lead past the allowed folders
     return import_answer(import_source(given["url"], given["repo"] or "", given["version"] or "", root, watch, web_options(catalog.settings)))
 
 
@@ -24201,7 +24224,8 @@ def run_tool(command: str, operands: Sequence[str], options: Mapping[str, list[s
             log(shorten(error.message(settings.lang), 2000))
         return USAGE if error.code in ("validation", "config", "internal") else NOTHING_FOUND  # internal: what is configured is damaged
     show(json.dumps(answer, ensure_ascii=False, indent=2) if as_json else paint(tool.render(answer, settings.lang)))
-    return FOUND if answer.get(TOOL_COMMANDS[command][2]) else NOTHING_FOUND
+    failed = command == "refresh" and any(row.get("failed") for row in answer["repos"])
+    return FOUND if answer.get(TOOL_COMMANDS[command][2]) and not failed else NOTHING_FOUND
 
 
 BOLD = ("\033[1m", "\033[0m")
@@ -24248,13 +24272,13 @@ def run_index(sources: Sequence[str], label: str, settings: Settings, as_json: b
         return run_index_project(label, settings, as_json, options)
     repo, _, version = label.rpartition("@") if "@" in label[1:] else (label, "", "")
     reports: list[Record] = []
-    failed = False
+    code = FOUND
     for source in sources:
         try:
             place = source if is_url(source) else os.path.expanduser(source)
             report = import_source(place, repo, version, settings.root, show_progress if sys.stderr.isatty() else do_nothing, how)
         except DocError as error:
-            failed = True
+            code = max(code, USAGE if error.code in ("internal", "config") else NOTHING_FOUND)  # internal: the library is damaged
             reports.append({"source": source, "error": error.report(settings.lang)})
             log(error.message(settings.lang))
             continue
@@ -24263,7 +24287,7 @@ def run_index(sources: Sequence[str], label: str, settings: Settings, as_json: b
             show(render_import(report, settings.lang))
     if as_json:
         show(json.dumps(reports, ensure_ascii=False, indent=2))
-    return NOTHING_FOUND if failed else FOUND
+    return code
 
 
 def run_pack(sources: Sequence[str], options: Mapping[str, list[str]], settings: Settings) -> int:

@@ -450,6 +450,30 @@ class Refusals(ToolCase):
         self.refused("verify_index", "not-found", "gadget", repo="gadgit")
         self.assertEqual(self.refused("delete_index", "version", "2.1", repo="gadget", version="2")["candidates"], ["2.1"])
 
+    def test_a_hash_sign_alone_and_ids_without_end_are_refused(self):
+        self.add(GADGET)
+        for tool, arguments in (("get_toc", {"doc": "#"}), ("get_section", {"id": "#"}), ("get_sections", {"ids": ["#"]}),
+                                ("get_section_context", {"id": "#"})):
+            with self.subTest(tool):
+                self.refused(tool, "not-found", repo="gadget", **arguments)
+        self.refused("get_sections", "validation", "300", repo="gadget", ids=["x" * 5000])
+
+    def test_a_path_is_no_url(self):
+        """It would lead past the folders that may be read."""
+        put(self.above, {"page.md": "# Page\n\nSecret words."})
+        for url in (os.path.join(self.above, "page.md"), "file:///etc/hostname", "page.md"):
+            self.refused("index_url", "validation", url=url)
+
+    def test_volumes_without_an_index_are_damage_and_stay(self):
+        self.add(GADGET)
+        os.remove(os.path.join(self.root, "index.json"))
+        before = sorted(os.listdir(os.path.join(self.root, "volumes")))
+        for tool in ("verify_index", "refresh_index"):
+            self.refused(tool, "internal", "index.json")
+        with self.assertRaises(AssertionError):
+            self.add(GADGET, version="3")
+        self.assertEqual(sorted(os.listdir(os.path.join(self.root, "volumes"))), before)
+
     def test_an_empty_library_says_how_to_fill_it(self):
         for tool in ("refresh_index", "verify_index"):
             self.assertEqual(self.call(tool)["repos"], [])
