@@ -3353,6 +3353,16 @@ class LocalSource(Source):
         return sizes, faults
 
 
+def check_not_lost(root: str) -> None:
+    """Raises DocError where a library folder has volumes but no index.json: they would count as left behind."""
+    try:
+        names = os.listdir(os.path.join(root, "volumes"))
+    except OSError:
+        return  # there is none yet
+    if any(re.fullmatch(r".+-[0-9a-f]{12}\.json", name) for name in names):
+        raise DocError("internal", "index-unreadable", where=os.path.join(root, "index.json"), reason="it is missing, or no file, while volumes/ is full")
+
+
 class LibrarySource(LocalSource):
     """The library folder: read anew whenever another process has written to it; empty where nothing was imported yet."""
 
@@ -19540,21 +19550,6 @@ MESSAGES.update({
 })
 
 
-VOLUME_FILE = r".+-[0-9a-f]{12}\.json"
-
-
-def check_not_lost(root: str) -> None:
-    """Raises DocError library-damaged where a library folder has volumes but no index.json: they would count as left behind."""
-    try:
-        names = os.listdir(os.path.join(root, "volumes"))
-    except OSError:
-        return  # there is none yet
-    if any(re.fullmatch(VOLUME_FILE, name) for name in names):
-        where = os.path.join(root, "index.json")
-        reason = ("index-unreadable", {"where": where, "reason": "it is missing, or no file, while volumes/ is full"})
-        raise DocError("internal", "library-damaged", reason=reason)
-
-
 class Library:
     """A folder that holds an index and its volumes, written by one process at a time.
 
@@ -19568,11 +19563,11 @@ class Library:
 
     def read(self) -> Record:
         """The index as an object; an empty one where there is none yet. Raises DocError where it is damaged."""
-        if self.store.path("index.json") is None:
-            check_not_lost(self.root)
-            return {"format": FORMAT, "entries": []}
         where = self.store.where("index.json")
         try:
+            if self.store.path("index.json") is None:
+                check_not_lost(self.root)
+                return {"format": FORMAT, "entries": []}
             decoded: Record = json.loads(Index(decode_text(self.store.read("index.json"), where), where).text)
         except DocError as error:
             raise DocError(error.code, "library-damaged", reason=(error.key, error.values)) from None
