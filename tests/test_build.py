@@ -163,10 +163,13 @@ class Build(unittest.TestCase):
         path = os.path.join(self.folder, "a.md")
         with open(path, "w", encoding="utf-8") as file:
             file.write("# Title\n\nWords.\n")
-        done = subprocess.run([sys.executable, *FLAGS, "-c", doctrove.WORKER, os.path.join(program(), TAG)], capture_output=True, env=clean_env(), timeout=60,
-                              input=encode({"a.md": (path, "", "")}) + encode(["a.md", ""]))
-        self.assertEqual(done.stderr, b"")
-        self.assertEqual(json.loads(done.stdout)[4], "Title")
+        process = subprocess.Popen([sys.executable, *FLAGS, "-c", doctrove.WORKER, os.path.join(program(), TAG)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, env=clean_env())
+        process.stdin.write(encode({"a.md": (path, "", "")}) + encode(["a.md", ""]))
+        process.stdin.flush()
+        line = process.stdout.readline()
+        self.assertEqual((process.communicate(timeout=60)[1], process.returncode), (b"", 0))
+        self.assertEqual(json.loads(line)[4], "Title")
 
     def test_a_large_folder_is_imported_by_the_packed_file(self):
         folder = os.path.join(self.folder, "docs")
