@@ -6476,7 +6476,7 @@ class MarkdownInline:
 
     def close_tag(self, name: str, start: int, end: int) -> None:
         kind = "code" if name in MARKDOWN_CODE_TAGS and not self.table else name
-        if kind not in ("a", "code"):
+        if kind not in ("a", "code") or (self.table and kind == "code"):
             if self.table:
                 self.copy(start, end)
             elif name in MARKDOWN_MARKS:

@@ -38,6 +38,10 @@ class FixtureTest(unittest.TestCase):
 
     maxDiff = None
 
+    def test_tags_in_a_tables_cell_stay_pairs(self) -> None:
+        text = b"| a | b |\n| --- | --- |\n| <code>x</code> | <b>y</b> |\n"
+        self.assertIn("| <code>x</code> | <b>y</b> |", doctrove.read_markdown(text, doctrove.Page("a.md")).blocks[-1].text)
+
     def test_fixtures_give_the_blocks_beside_them(self) -> None:
         names = sorted(name[:-5] for name in os.listdir(FIXTURES) if name.endswith(".json"))
         self.assertGreaterEqual(len(names), 6)
