@@ -218,7 +218,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "Weak: no passage shown has even half of the words, so this may not be covered here.",
         "匹配较弱：所示章节都不足一半的词，文档可能没有涉及。"),
     "next-lookup": ("{omitted} more: raise limit or use more telling words.", "另有 {omitted} 条：增大 limit 或使用更具体的词。"),
-    "next-lookup-none": ("No entry matches. Try a library's name, or fewer and more general words.", "没有匹配的条目。请尝试库名，或更少、更通用的词。"),
+    "next-lookup-none": (
+        "No entry matches. Documented here: {names}. Try one of these, a library's name, or fewer and more general words.",
+        "没有匹配的条目。这里有：{names}。请尝试其中之一、库名，或更少、更通用的词。"),
     "next-releases": (
         "{omitted} older versions are not detailed here; doc_extract takes each by its number.",
         "另有 {omitted} 个较旧版本未详列；doc_extract 可按版本号读取。"),
@@ -3924,7 +3926,9 @@ class Catalog:
                 break
             results.append(result)
         if not total:
-            answer["next"] = say(self.lang, "next-lookup-none")
+            ids = view.ids()
+            names = ", ".join(shorten(id, 40) for id in ids[:12]) + (", …" if len(ids) > 12 else "")
+            answer["next"] = say(self.lang, "next-lookup-none", names=names or "-")
         elif total > len(results):
             answer["next"] = say(self.lang, "next-lookup", omitted=total - len(results))
         return answer
