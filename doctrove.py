@@ -18229,7 +18229,7 @@ def cut_parts(blocks: Sequence[str], most: int) -> list[str]:
     return ["\n\n".join(part) for part in parts]
 
 
-KEPT_PLAIN = 2_500_000  # bytes of sections that are kept as they are: packing takes 4 % of an import of HTML's time, which a small one need not give
+KEPT_PLAIN = 500_000  # bytes of sections that are kept as they are: packing takes some of the time of an import, which a small one need not give
 
 
 class KeptSections:
