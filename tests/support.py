@@ -38,6 +38,16 @@ def whole(volume: dict[str, Any]) -> dict[str, Any]:
     return {**volume, "sections": list(volume["sections"])}
 
 
+def put(folder: str, files: dict[str, str | bytes]) -> str:
+    """Writes files (path -> text or bytes) below `folder`, which is returned."""
+    for path, content in files.items():
+        where = os.path.join(folder, *path.split("/"))
+        os.makedirs(os.path.dirname(where), exist_ok=True)
+        with open(where, "wb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode("utf-8"))
+    return folder
+
+
 def write_index(folder: str, index: dict[str, Any], by_reference: bool = False, gzipped: bool = False) -> str:
     """Writes `index` (format doctrove-index@1; `format` is added where it is missing) as index.json into `folder`, which is returned.
 

@@ -16,7 +16,7 @@ import zipfile
 import zlib
 from unittest import mock
 
-from support import doctrove, load_cases, make_folder, whole
+from support import doctrove, load_cases, make_folder, put, whole
 
 try:
     import sqlite3
@@ -27,16 +27,6 @@ needs_sqlite = unittest.skipIf(sqlite3 is None, "this Python has no sqlite3")
 PAGE = ('<!doctype html><html><head><title>os</title></head><body><main><section id="module-os"><span id="os-label"></span><h1>os</h1><p>Text.</p>'
         '<p id="para">A paragraph.</p><dl class="py function"><dt class="sig sig-object py" id="os.getcwd">os.getcwd()</dt><dd><p>The folder.</p>'
         '<p><a name="inside"></a>More.</p></dd></dl></section></main></body></html>')
-
-
-def put(folder, files):
-    """Writes files (path -> text or bytes) below `folder`, which is returned."""
-    for path, content in files.items():
-        where = os.path.join(folder, *path.split("/"))
-        os.makedirs(os.path.dirname(where), exist_ok=True)
-        with open(where, "wb") as file:
-            file.write(content if isinstance(content, bytes) else content.encode("utf-8"))
-    return folder
 
 
 def inventory(rows, version=2):

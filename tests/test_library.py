@@ -17,7 +17,7 @@ import zipfile
 from unittest import mock
 
 from processes import FLAGS, Server, build, clean_env, command, program
-from support import ROOT, doctrove, make_folder, whole
+from support import ROOT, doctrove, make_folder, put, whole
 from test_serve_index import Host
 
 PLAIN = os.path.join(ROOT, "doctrove.py")
@@ -36,16 +36,6 @@ def can_link():
 
 
 needs_links = unittest.skipUnless(can_link(), "symbolic links are not possible here")
-
-
-def put(folder, files):
-    """Writes files (path -> text or bytes) below `folder`, which is returned."""
-    for path, content in files.items():
-        where = os.path.join(folder, *path.split("/"))
-        os.makedirs(os.path.dirname(where), exist_ok=True)
-        with open(where, "wb") as file:
-            file.write(content if isinstance(content, bytes) else content.encode("utf-8"))
-    return folder
 
 
 def page(title, text="Some text."):

@@ -15,8 +15,8 @@ import unittest
 from unittest import mock
 
 from processes import ENVELOPE, FLAGS, Server, clean_env, command, exchange, initialize, program, request, tool_call
-from support import doctrove, make_folder, write_index
-from test_library import KEY, needs_links, page, put, snapshot, tarred, zipped
+from support import doctrove, make_folder, put, write_index
+from test_library import KEY, needs_links, page, snapshot, tarred, zipped
 
 GADGET = {"index.md": "# Gadget\n\nA gadget for tests.\n\n## Install\n\nRun `gadget setup` first.\n\n## Use\n\nUse it with great care, every day.\n",
           "guide/start.md": "# Start\n\nHow to start the gadget.\n\n## Options\n\nThere are many options.\n"}
@@ -470,8 +470,7 @@ class Refusals(ToolCase):
         before = sorted(os.listdir(os.path.join(self.root, "volumes")))
         for tool in ("verify_index", "refresh_index"):
             self.refused(tool, "internal", "index.json")
-        with self.assertRaises(AssertionError):
-            self.add(GADGET, version="3")
+        self.refused("index_local", "internal", "index.json", path=put(os.path.join(self.above, "later"), GADGET), version="3")
         self.assertEqual(sorted(os.listdir(os.path.join(self.root, "volumes"))), before)
 
     def test_an_empty_library_says_how_to_fill_it(self):
