@@ -34,7 +34,7 @@ from processes import (
     tool_call,
     write_index,
 )
-from support import doctrove, make_folder
+from support import doctrove, make_folder, put
 
 TAG = sys.implementation.cache_tag
 ALONE = ("unshare", "-n")
@@ -43,16 +43,6 @@ ALONE = ("unshare", "-n")
 def digest(path):
     with open(path, "rb") as file:
         return hashlib.sha256(file.read()).hexdigest()
-
-
-def put(folder, files):
-    """Writes path -> text into the folder, which is returned."""
-    for name, text in files.items():
-        path = os.path.join(folder, *name.split("/"))
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    return folder
 
 
 def page(title, *words):
