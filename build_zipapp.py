@@ -48,7 +48,8 @@ LATER = {
         "npm packages", "crates and go modules", "sections"),
     "doctrove_web": ("web",),
     "doctrove_library": ("projects", "library", "packages", "library tools"),
-    "doctrove_more": ("static host", "doctor", "pack", "commands"),
+    "doctrove_http": ("static host", "page", "http"),
+    "doctrove_more": ("doctor", "pack", "commands"),
     "doctrove_setup": ("setup",)}
 LATER_STUB = """\
 def {name}(*given, **named):
@@ -90,7 +91,7 @@ def top_names(source: str) -> tuple[list[str], set[str]]:
     """(functions, classes and variables) at the top of a module."""
     functions, others = [], set()
     for node in ast.parse(source).body:
-        if isinstance(node, ast.FunctionDef):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             functions.append(node.name)
         elif isinstance(node, ast.ClassDef):
             others.add(node.name)

@@ -29,6 +29,8 @@ The module reads from top to bottom as the data flows, and each room uses only t
     protocol    JSON-RPC and the MCP session, handshake era and stateless era
     transports  standard input and output
     static host an index folder over HTTP
+    page        what the HTTP server shows to people
+    http        MCP over Streamable HTTP, for a team
     doctor      what is configured, what loads, what fails and why
     pack        a new packed file: this program with other documentation in it
     setup       the clients' configurations: what belongs into them, and changing them in place
@@ -54,14 +56,16 @@ from itertools import accumulate, chain, count, repeat
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import array
+    import asyncio
     import email.message
     import http.client
     import http.server
     import socket
+    import ssl
     import subprocess
     import threading
     import urllib.request
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
     from typing import IO, Any, Callable, Optional, Union
 
     Record = dict[str, Any]
@@ -368,6 +372,15 @@ SETTINGS = (
             "text: no structuredContent and no outputSchema, for clients that show a model both forms",
             "'both' or 'text'", choices=("both", "text")),
     Setting("lang", "choice", "lang", "en|zh", "DOCTROVE_LANG", "en", "language of messages", "'en' or 'zh'", choices=LANGUAGES),
+    Setting("http", "text", "http", "ADDRESS", "DOCTROVE_HTTP", None, "serve MCP over HTTP at HOST:PORT or unix:PATH instead of standard input and output",
+            "HOST:PORT or unix:PATH"),
+    Setting("httpTokenFile", "path", "http-token-file", "FILE", "DOCTROVE_HTTP_TOKEN_FILE", None,
+            "bearer tokens, one of which a client must send, one on each line (or in DOCTROVE_HTTP_TOKEN)", "a path"),
+    Setting("httpNames", "ids", "http-names", "NAME[,NAME…]", "DOCTROVE_HTTP_NAMES", (), "host names that the HTTP server is reached by",
+            "host names, separated by commas"),
+    Setting("httpWrite", "flag", "http-write", "", "DOCTROVE_HTTP_WRITE", False, "offer over HTTP the tools that write to the library, too", "true or false"),
+    Setting("tlsCert", "path", "tls-cert", "FILE", "DOCTROVE_TLS_CERT", None, "HTTPS: the certificate and its chain, PEM", "a path"),
+    Setting("tlsKey", "path", "tls-key", "FILE", "DOCTROVE_TLS_KEY", None, "HTTPS: the key, PEM (default: in the certificate's file)", "a path"),
     Setting("debug", "flag", "debug", "", "DOCTROVE_DEBUG", False, "log to stderr", "true or false"),
 )
 SETTING_BY_KEY = {setting.key: setting for setting in SETTINGS}
@@ -390,6 +403,12 @@ class Settings:
     timeoutMs: int
     answers: str
     lang: str
+    http: str | None
+    httpTokenFile: str | None
+    httpNames: tuple[str, ...]
+    httpWrite: bool
+    tlsCert: str | None
+    tlsKey: str | None
     debug: bool
 
     def __init__(self) -> None:
@@ -420,7 +439,7 @@ def read_setting(setting: Setting, given: Any, origin: str) -> Any:
             parts = texts if setting.kind == "paths" and origin != "environment" else [part for text in texts for part in re.split(separator, text)]
             value = tuple(part for part in parts if part)
             good = bool(value) and (setting.kind != "urls" or all(map(check_url, value))) and "\0" not in "".join(value)
-    elif setting.kind == "path":
+    elif setting.kind in ("path", "text"):
         good = isinstance(value, str) and bool(value) and "\0" not in value
     elif setting.kind == "choice":
         good = value in setting.choices
@@ -3834,6 +3853,10 @@ class Catalog:
     def may_wait(self) -> bool:
         """Whether a call may wait for the network."""
         return bool(self.remotes)
+
+    def may_change(self) -> bool:
+        """Whether what is offered may change while this program runs."""
+        return bool(self.remotes or self.settings.root)
 
     def load(self) -> list[tuple[Source, Index | DocError]]:
         """Every source's index, or why it cannot be had; several remotes are asked side by side."""
@@ -21480,9 +21503,9 @@ LIBRARY_TOOLS = (
 )
 
 
-def library_tools() -> dict[str, Tool]:
-    """The tools that a writable library adds, by name."""
-    return {tool.name: tool for tool in LIBRARY_TOOLS}
+def library_tools(writes: bool = True) -> dict[str, Tool]:
+    """The tools that a library adds, by name; without `writes` those that only read."""
+    return {tool.name: tool for tool in LIBRARY_TOOLS if writes or tool.hints[0]}
 
 
 # ── protocol ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -21501,6 +21524,7 @@ MAX_BATCH = 1000
 MAX_IN_FLIGHT = 64
 PROGRESS_SECONDS = 0.1  # between two notifications
 MAX_SUBSCRIPTIONS = 1024
+CHANGE_SECONDS = 1  # between two looks whether the library has changed
 CACHE_MS = 3600000
 IMPLEMENTATION = {"name": "doctrove", "title": "doctrove", "version": __version__}
 CAPABILITIES: Record = {"tools": {}}
@@ -21553,9 +21577,9 @@ def claim(message: Record) -> Record | None:
 class Engine:
     """Answers requests, whatever the transport and the era: `answer(message, negotiated)` -> the response. Holds no state of a connection."""
 
-    def __init__(self, catalog: Catalog, settings: Settings) -> None:
+    def __init__(self, catalog: Catalog, settings: Settings, writes: bool = True) -> None:
         self.catalog, self.settings = catalog, settings
-        self.tools = {**TOOL_BY_NAME, **library_tools()} if settings.root else TOOL_BY_NAME
+        self.tools = {**TOOL_BY_NAME, **library_tools(writes)} if settings.root else TOOL_BY_NAME
         self.methods: dict[str, Callable[[Record], Record]] = {"tools/list": self.list_tools, "tools/call": self.call_tool}
         self.handshake_methods = {**self.methods, "initialize": self.initialize, "ping": self.ping}
         self.stateless_methods = {**self.methods, "server/discover": self.discover}
@@ -21604,6 +21628,7 @@ class Engine:
 
     def stateless(self, method: str, params: Record, meta: Record) -> Record:
         check_envelope(meta)
+        check_version(meta)
         if method not in self.stateless_methods:
             raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {shorten(method, 100)}")
         result = {"resultType": "complete", **self.stateless_methods[method](params), "_meta": {SERVER_INFO: IMPLEMENTATION}}
@@ -21662,12 +21687,69 @@ def check_envelope(meta: Record) -> None:
     if not isinstance(meta.get(CLIENT_CAPABILITIES), dict):
         missing = "is missing" if CLIENT_CAPABILITIES not in meta else "must be an object"
         raise ProtocolError(INVALID_PARAMS, f"Invalid params: _meta {CLIENT_CAPABILITIES} {missing}")
+    if LOG_LEVEL in meta and meta[LOG_LEVEL] not in LOG_LEVELS:
+        raise ProtocolError(INVALID_PARAMS, f"Invalid params: _meta {LOG_LEVEL} must be one of {', '.join(LOG_LEVELS)}")
+
+
+def check_version(meta: Record) -> None:
+    """Raises ProtocolError where a stateless request is of a version that is not served."""
     if meta[PROTOCOL_VERSION] not in STATELESS_VERSIONS:
         requested = meta[PROTOCOL_VERSION]
         raise ProtocolError(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version",
                             {"supported": SUPPORTED_VERSIONS, "requested": cut_end(requested, 200)})
-    if LOG_LEVEL in meta and meta[LOG_LEVEL] not in LOG_LEVELS:
-        raise ProtocolError(INVALID_PARAMS, f"Invalid params: _meta {LOG_LEVEL} must be one of {', '.join(LOG_LEVELS)}")
+
+
+def read_subscription(engine: Engine, message: Record) -> Record:
+    """What of a subscriptions/listen request is honoured: of all that we list, resources alone change while we run. Raises ProtocolError."""
+    _, params = engine.check(message)
+    check_envelope(params["_meta"])
+    check_version(params["_meta"])
+    wanted = params.get("notifications")
+    if not isinstance(wanted, dict):
+        raise ProtocolError(INVALID_PARAMS, "Invalid params: notifications must be an object")
+    return {"resourcesListChanged": True} if wanted.get("resourcesListChanged") is True else {}
+
+
+def acknowledgement(id: RequestId, honoured: Record) -> Record:
+    return {"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": {"_meta": {SUBSCRIPTION_ID: id}, "notifications": honoured}}
+
+
+def resources_changed(id: RequestId) -> Record:
+    """The notification, for the subscription `id` or, None, for a handshake session."""
+    return {"jsonrpc": "2.0", "method": "notifications/resources/list_changed", **({} if id is None else {"params": {"_meta": {SUBSCRIPTION_ID: id}}})}
+
+
+def subscription_end(id: RequestId) -> Record:
+    return {"jsonrpc": "2.0", "id": id, "result": {"resultType": "complete", "_meta": {SUBSCRIPTION_ID: id}}}
+
+
+def what_is_offered(catalog: Catalog) -> Any:
+    """Something that equals what it was as long as the same indexes are offered. None: a remote one was not asked yet, and this is no reason to."""
+    if catalog.remotes and catalog.made_view is None:
+        return None
+    try:
+        return [index for _, index in catalog.view()[0].loaded]
+    except DocError:
+        return []
+
+
+def pause_between_looks(settings: Settings) -> int:
+    """Seconds after which to look whether the library has changed, or a remote index, which is asked no more often than its copy is kept."""
+    return min(settings.cacheTtl or 60, 60) if settings.indexUrl else CHANGE_SECONDS
+
+
+def follow_changes(catalog: Catalog, tell: Callable[[], None]) -> None:
+    """Calls `tell` whenever what is offered has changed, until it raises ClientGone."""
+    known = what_is_offered(catalog)
+    while True:
+        time.sleep(pause_between_looks(catalog.settings))
+        found = what_is_offered(catalog)
+        if known is not None and found != known:
+            try:
+                tell()
+            except ClientGone:
+                return
+        known = found
 
 
 class Session:
@@ -21676,13 +21758,13 @@ class Session:
     Calls that may wait for the network run in threads of their own, so that they delay nothing else; a cancelled one is not answered.
     """
 
-    def __init__(self, engine: Engine, send: Callable[[Any], None]) -> None:
-        self.engine, self.send = engine, send
-        self.negotiated: str | None = None
+    def __init__(self, engine: Engine, send: Callable[[Any], None], negotiated: str | None = None) -> None:
+        self.engine, self.send, self.negotiated = engine, send, negotiated
         self.in_flight: dict[tuple[type, RequestId], threading.Thread] = {}
         self.in_batch: set[tuple[type, RequestId]] = set()  # requests of batches that are not cancelled
         self.running = 0  # a cancelled request is in flight no more, but its thread may still run
-        self.subscriptions: dict[tuple[type, RequestId], RequestId] = {}
+        self.subscriptions: dict[tuple[type, RequestId], tuple[RequestId, Record]] = {}  # the id, and what is honoured
+        self.hears_changes = self.is_following = False
         self.lock = allocate_lock()
 
     def receive(self, line: bytes) -> None:
@@ -21691,10 +21773,8 @@ class Session:
             message = decode_message(line)
             if not (isinstance(message, list) and self.negotiated == "2025-03-26"):
                 self.receive_message(message)
-            elif not 0 < len(message) <= MAX_BATCH:
-                raise ProtocolError(INVALID_REQUEST, f"Invalid request: a batch of 1 to {MAX_BATCH} messages")
             else:
-                self.in_batch.update((type(part["id"]), part["id"]) for part in message if isinstance(part, dict) and is_request_id(part.get("id")))
+                self.open_batch(message)
                 if any(map(self.engine.may_wait, message)):
                     self.start((list, id(message)), lambda: self.respond_to_batch(message))
                 else:
@@ -21757,10 +21837,30 @@ class Session:
         response = self.engine.answer(message, self.negotiated, watch)
         if message.get("method") == "initialize" and claim(message) is None and "result" in response:
             self.negotiated = response["result"]["protocolVersion"]
+            self.hears_changes = True
+            self.follow()
         return response
 
+    def follow(self) -> None:
+        """Watches for changes of what is offered, where it may change."""
+        if self.engine.catalog.may_change() and not self.is_following:
+            import threading
+            self.is_following = True
+            threading.Thread(target=follow_changes, args=(self.engine.catalog, self.announce_change), daemon=True).start()
+
+    def announce_change(self) -> None:
+        """Tells the client, when it has initialized, and each subscription that asked for it."""
+        for id in [*([None] if self.hears_changes else []), *(id for id, honoured in list(self.subscriptions.values()) if honoured)]:
+            self.send(resources_changed(id))
+
+    def open_batch(self, messages: list[Any]) -> None:
+        """Its requests can be cancelled from now on. Raises ProtocolError for an empty one and for too many messages."""
+        if not 0 < len(messages) <= MAX_BATCH:
+            raise ProtocolError(INVALID_REQUEST, f"Invalid request: a batch of 1 to {MAX_BATCH} messages")
+        self.in_batch.update((type(part["id"]), part["id"]) for part in messages if isinstance(part, dict) and is_request_id(part.get("id")))
+
     def respond_to_batch(self, messages: list[Any]) -> list[Record]:
-        """2025-03-26 alone has batches: the responses to its requests as one array, empty where there are none."""
+        """2025-03-26 alone has batches: the responses to the requests of an opened one as one array, empty where there are none."""
         from functools import partial
         responses: list[Record] = []
         room = MAX_ANSWER_BYTES
@@ -21810,12 +21910,9 @@ class Session:
             thread.start()
 
     def listen(self, key: tuple[type, RequestId], message: Record) -> None:
-        """A subscription: acknowledged with what will be honoured, which is nothing, since nothing that we list changes while we run."""
+        """A subscription: acknowledged with what will be honoured."""
         try:
-            _, params = self.engine.check(message)
-            check_envelope(params["_meta"])
-            if not isinstance(params.get("notifications"), dict):
-                raise ProtocolError(INVALID_PARAMS, "Invalid params: notifications must be an object")
+            honoured = read_subscription(self.engine, message)
             if key in self.subscriptions:
                 raise ProtocolError(INVALID_REQUEST, "Invalid request: id is in use by a subscription")
             if len(self.subscriptions) >= MAX_SUBSCRIPTIONS:
@@ -21823,9 +21920,10 @@ class Session:
         except ProtocolError as error:
             self.send(error.response(message["id"]))
             return
-        self.subscriptions[key] = message["id"]
-        self.send({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
-                   "params": {"_meta": {SUBSCRIPTION_ID: message["id"]}, "notifications": {}}})
+        self.subscriptions[key] = message["id"], honoured
+        self.send(acknowledgement(message["id"], honoured))
+        if honoured:
+            self.follow()
 
     def cancel(self, params: Any) -> None:
         """Nothing more is sent for the request; an unknown or malformed one is ignored."""
@@ -21846,8 +21944,8 @@ class Session:
             self.in_flight.clear()
         for kind, id in unanswered:
             self.send(ProtocolError(INTERNAL_ERROR, "The server ends: input was closed before the answer came").response(None if kind is list else id))
-        for id in self.subscriptions.values():
-            self.send({"jsonrpc": "2.0", "id": id, "result": {"resultType": "complete", "_meta": {SUBSCRIPTION_ID: id}}})
+        for id, _ in self.subscriptions.values():
+            self.send(subscription_end(id))
 
 
 # ── transports ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -22147,6 +22245,847 @@ def serve_index(root: str, host: str, port: int, settings: Settings) -> int:
     return 0
 
 
+# ── page ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+def page() -> tuple[bytes, dict[str, str]]:
+    """(the page for people, the response's headers)."""
+    return b"<!doctype html><title>doctrove</title><p>MCP is at /mcp.\n", {"Content-Type": "text/html; charset=utf-8"}
+
+
+# ── http ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+MESSAGES.update({
+    "http-address": ("--http must be HOST:PORT or unix:PATH, not '{got}'", "--http 必须是 HOST:PORT 或 unix:PATH，而不是 '{got}'"),
+    "http-listen": ("cannot listen on {address}: {reason}", "无法监听 {address}：{reason}"),
+    "http-token": (
+        "{address} can be reached from other machines, so a bearer token is required: --http-token-file FILE, or DOCTROVE_HTTP_TOKEN",
+        "其他机器可以访问 {address}，因此需要令牌：--http-token-file FILE，或 DOCTROVE_HTTP_TOKEN"),
+    "http-token-bad": (
+        "{where} must hold tokens of at least {least} characters without spaces, one on each line; {problem}",
+        "{where} 必须每行一个令牌，至少 {least} 个字符且不含空格；{problem}"),
+    "http-tls": ("--tls-cert and --tls-key cannot be used: {reason}", "无法使用 --tls-cert 和 --tls-key：{reason}"),
+    "http-serving": (
+        "Serving MCP at {url}{page} (Ctrl-C ends; {writing})",
+        "MCP 服务地址：{url}{page}（Ctrl-C 结束；{writing}）"),
+    "http-page": (", a page for people at {url}", "，供人浏览的页面：{url}"),
+    "http-reads": ("read only", "只读"),
+    "http-writes": ("the library can be written", "可写入文档库"),
+})
+
+MAX_HEAD_BYTES = 64 * 1024
+MAX_HEADERS = 100
+MAX_BODY_BYTES = 4 * 1024 * 1024  # what the official servers take
+REQUEST_SECONDS = 20  # for a request to arrive, from its first byte on
+KEPT_SECONDS = 60  # for a connection without a request
+SEND_SECONDS = 30  # for an answer to be taken
+LINGER_SECONDS = 2  # for a client to read why it was refused before it has sent everything
+COMMENT_SECONDS = 15  # between signs of life on an event stream
+STOP_SECONDS = 10  # for what is running when the server is told to end
+MAX_CONNECTIONS = 4096
+MAX_THREADS = 128  # calls side by side: most of them wait for a remote index
+MAX_WAITING = 1024  # calls that wait for their turn
+MAX_UNREAD_BYTES = 1 << 20  # of an event stream
+MAX_ENDED = 10000  # sessions that are remembered as ended
+MIN_TOKEN_CHARS = 16
+HEADER_MISMATCH = -32020
+QUICK_METHODS = frozenset(("initialize", "ping", "server/discover", "tools/list", "prompts/list", "resources/templates/list"))  # they read nothing
+NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}  # method -> the parameter that the header Mcp-Name repeats
+REQUEST_LINE = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}) ([!-~\x80-\xff]+) HTTP/([0-9])\.([0-9])")
+HEADER_LINE = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*)")
+SESSION_ID = re.compile(r"doctrove-([0-9]{4}-[0-9]{2}-[0-9]{2})-[0-9a-f]{32}")
+EVENT_HEADERS = {"Content-Type": "text/event-stream", "Cache-Control": "no-cache", "X-Accel-Buffering": "no", "Connection": "close"}
+
+
+class HttpError(Exception):
+    """A request that is refused: the HTTP status, headers that go along, and for /mcp the JSON-RPC error that says why."""
+
+    def __init__(self, status: int, error: ProtocolError | str, headers: Mapping[str, str] | None = None, id: RequestId = None) -> None:
+        self.error = error if isinstance(error, ProtocolError) else ProtocolError(INVALID_REQUEST, error)
+        super().__init__(self.error.message)
+        self.status, self.headers, self.id = status, headers or {}, id
+
+
+class HttpRequest:
+    """The head of a request. headers: lower-case name -> the values in their order; path: the target without its query."""
+
+    __slots__ = ("headers", "is_old", "method", "path")
+
+    def __init__(self, method: str, path: str, headers: dict[str, list[str]], is_old: bool) -> None:
+        self.method, self.path, self.headers, self.is_old = method, path, headers, is_old
+
+    def header(self, name: str) -> str | None:
+        """The header's value, None where there is none. Raises HttpError 400 where there are several."""
+        values = self.headers.get(name)
+        if values and len(values) > 1:
+            raise HttpError(400, f"Bad request: the header {name} is there {len(values)} times")
+        return values[0] if values else None
+
+    def accepts_events(self) -> bool:
+        """Whether the client takes an event stream; one that does not say takes everything."""
+        accepted = ",".join(self.headers.get("accept", ("*/*",)))
+        return bool(re.search(r"text/event-stream|text/\*|\*/\*", accepted, re.IGNORECASE))
+
+    def closes(self) -> bool:
+        """Whether the connection ends with the answer."""
+        words = {word.strip().lower() for value in self.headers.get("connection", ()) for word in value.split(",")}
+        return "close" in words or (self.is_old and "keep-alive" not in words)
+
+
+def parse_head(head: bytes) -> HttpRequest:
+    """A request's head, RFC 9112, without leniency: what two readers could read differently is refused. Raises HttpError."""
+    line, *rest = head.decode("latin-1").rstrip("\r\n").split("\r\n")
+    match = REQUEST_LINE.fullmatch(line)
+    if not match:
+        raise HttpError(400, "Bad request: the first line is not METHOD TARGET HTTP/1.1")
+    method, target, major, minor = match.groups()
+    if major != "1":
+        raise HttpError(505, "HTTP version not supported: use HTTP/1.1")
+    if len(rest) > MAX_HEADERS:
+        raise HttpError(431, f"Too many headers: at most {MAX_HEADERS}")
+    headers: dict[str, list[str]] = {}
+    for row in rest:
+        match = HEADER_LINE.fullmatch(row)
+        if not match:
+            raise HttpError(400, f"Bad request: a malformed header line ({shorten(row, 60)})")
+        headers.setdefault(match.group(1).lower(), []).append(match.group(2).strip(" \t"))
+    absolute = re.match(r"https?://[^/?#]*", target, re.IGNORECASE)
+    path = (target[absolute.end():] or "/") if absolute else target
+    return HttpRequest(method, path.partition("?")[0], headers, minor == "0")
+
+
+class Gate:
+    """Who may ask. names: the hosts that this server is reached by and pages may come from; any_address: IP addresses count as such, too (a page that
+    reaches us by a name of its own, DNS rebinding, does not); tokens: one of them must be given, where there are some."""
+
+    def __init__(self, names: Iterable[str], any_address: bool, tokens: Sequence[str]) -> None:
+        self.names, self.any_address = LOOPBACK_NAMES.union(names), any_address
+        self.tokens = [token.encode("utf-8") for token in tokens]
+
+    def check(self, request: HttpRequest) -> None:
+        """Raises HttpError 403 for a Host that is not ours and for a foreign Origin."""
+        given = request.header("host")
+        if given is None and not request.is_old:
+            raise HttpError(400, "Bad request: there is no header Host")
+        host = host_name(given or "localhost")
+        if not (host in self.names or (self.any_address and is_address(host))):
+            raise HttpError(403, f"Forbidden: the host {shorten(host or given or '', 100)} is not this server's (--http-names adds names)")
+        origin = request.header("origin")
+        page = host_name(origin) if origin is not None and re.match("https?://", origin, re.IGNORECASE) else ""
+        if origin is not None and not (page in self.names or (page == host and page)):
+            raise HttpError(403, f"Forbidden: pages of {shorten(origin, 100)} may not use this server (--http-names adds names)")
+
+    def check_token(self, request: HttpRequest) -> None:
+        """Raises HttpError 401 where a token is needed and not one of ours is given. Every token is compared, each in constant time."""
+        if not self.tokens:
+            return
+        import hmac
+        scheme, _, given = (request.header("authorization") or "").partition(" ")
+        found = [hmac.compare_digest(token, given.strip().encode("latin-1")) for token in self.tokens]
+        if scheme.lower() != "bearer" or not any(found):
+            fault = ', error="invalid_token"' if scheme else ""
+            raise HttpError(401, "Unauthorized: send Authorization: Bearer TOKEN", {"WWW-Authenticate": f'Bearer realm="doctrove"{fault}'})
+
+
+def is_address(host: str) -> bool:
+    """Whether `host` is an IP address and no name."""
+    import ipaddress
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def decode_header(value: str) -> str:
+    """The text of a Mcp-Name header, which may be packed as =?base64?…?=. Raises ValueError for a bad one."""
+    import base64
+    packed = re.fullmatch(r"=\?base64\?(.*)\?=", value)
+    return base64.b64decode(packed.group(1), validate=True).decode("utf-8") if packed else value
+
+
+def check_stateless(engine: Engine, request: HttpRequest, message: Record) -> None:
+    """Raises HttpError where a stateless request's body and headers are not as 2026-07-28 demands; the first fault in the order of its table counts."""
+    id = message["id"]
+    try:
+        method, params = engine.check(message)
+        meta = params.get("_meta")
+        if not isinstance(meta, dict) or PROTOCOL_VERSION not in meta:
+            raise ProtocolError(INVALID_PARAMS, f"Invalid params: params._meta must hold {PROTOCOL_VERSION} and {CLIENT_CAPABILITIES}")
+        check_envelope(meta)
+        told = {"MCP-Protocol-Version": meta[PROTOCOL_VERSION], "Mcp-Method": method}
+        name = params.get(NAMED_BY.get(method, ""))
+        if isinstance(name, str):
+            told["Mcp-Name"] = name
+        for header, value in told.items():
+            check_repeated(request, header, value)
+        check_version(meta)
+        if method not in engine.stateless_methods and method != "subscriptions/listen":
+            raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {shorten(method, 100)}")
+    except ProtocolError as error:
+        raise HttpError(404 if error.code == METHOD_NOT_FOUND else 400, error, id=id) from None
+
+
+def check_repeated(request: HttpRequest, header: str, value: str) -> None:
+    """Raises ProtocolError -32020 where the header does not repeat what the body says."""
+    given = request.headers.get(header.lower(), [])
+    try:
+        told = decode_header(given[0]) if len(given) == 1 else None
+    except ValueError:
+        told = None
+    if told != value:
+        fault = "is missing" if not given else "is there several times" if len(given) > 1 else f"is '{shorten(given[0], 60)}'"
+        raise ProtocolError(HEADER_MISMATCH, f"Header mismatch: the body says '{shorten(value, 60)}' and {header} {fault}")
+
+
+def handshake_version(request: HttpRequest, message: Any, session: str | None) -> str:
+    """The version that a message without a claim is held to: the header's, else the session's, else 2025-03-26. Raises HttpError 400 for others."""
+    version = request.header("mcp-protocol-version")
+    if version is None or (isinstance(message, dict) and message.get("method") == "initialize"):
+        return session or "2025-03-26"
+    if version not in HANDSHAKE_VERSIONS:
+        data = {"supported": SUPPORTED_VERSIONS, "requested": cut_end(version, 200)}
+        raise HttpError(400, ProtocolError(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data))
+    return version
+
+
+class HttpConnection:
+    """One connection. deadline: when it is given up, in the loop's time; is_waiting: nothing of the next request has come; stream: what it serves
+    for good, once that is so."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        import asyncio
+        self.reader, self.writer = reader, writer
+        self.clock = asyncio.get_running_loop().time
+        self.deadline, self.is_waiting, self.has_part = self.clock() + KEPT_SECONDS, True, False
+        self.stream: EventStream | None = None
+
+    def wait(self, seconds: float, is_waiting: bool = False, has_part: bool = False) -> None:
+        """Gives what comes next so many seconds."""
+        self.deadline, self.is_waiting, self.has_part = self.clock() + seconds, is_waiting, has_part
+
+    def expire(self) -> None:
+        """Its time is over: one that has sent a part of a request is told."""
+        if self.has_part:
+            self.write(408, {"Connection": "close", "Content-Type": "text/plain; charset=utf-8"}, b"408 Request Timeout\n")
+            self.writer.close()
+        else:
+            self.writer.transport.abort()
+
+    def write(self, status: int, headers: Mapping[str, str], body: bytes | None, is_head: bool = False) -> None:
+        """An answer; body None: what follows is written piece by piece until the connection ends."""
+        import http
+        rows = [f"HTTP/1.1 {status} {http.HTTPStatus(status).phrase}", f"Server: doctrove/{__version__}", f"Date: {http_date(int(time.time()))}",
+                "X-Content-Type-Options: nosniff", *(f"{name}: {value}" for name, value in headers.items())]
+        if body is not None and status != 204:
+            rows.append(f"Content-Length: {len(body)}")
+        head = ("\r\n".join(rows) + "\r\n\r\n").encode("latin-1", "replace")
+        self.writer.write(head if is_head or not body else head + body)
+
+    async def linger(self) -> None:
+        """After a refusal: closing at once, with bytes of the request unread, would take the answer away again from a client that is still sending."""
+        self.wait(LINGER_SECONDS)
+        if self.writer.can_write_eof():
+            self.writer.write_eof()
+        room = MAX_BODY_BYTES
+        while room > 0:
+            part = await self.reader.read(1 << 16)
+            if not part:
+                return
+            room -= len(part)
+
+    def is_gone(self) -> bool:
+        return self.reader.at_eof() or self.writer.transport.is_closing()
+
+
+class EventStream:
+    """Server-sent events on a connection. id: of the subscriptions/listen request, None for the stream of a handshake session."""
+
+    def __init__(self, connection: HttpConnection, id: RequestId = None, session: str | None = None) -> None:
+        self.connection, self.id, self.session, self.wants_changes, self.is_held = connection, id, session, False, False
+        connection.stream = self
+        connection.deadline = math.inf
+        connection.write(200, EVENT_HEADERS, None)
+        self.quiet_since = connection.clock()
+
+    def send(self, message: Record) -> None:
+        self.write(b"event: message\ndata: " + encode_message(message) + b"\n")
+
+    def write(self, text: bytes) -> None:
+        transport = self.connection.writer.transport
+        self.quiet_since = self.connection.clock()
+        if transport.get_write_buffer_size() > MAX_UNREAD_BYTES:
+            transport.abort()  # its reader sleeps
+        elif not transport.is_closing():
+            self.connection.writer.write(text)
+
+    def end(self) -> None:
+        """Answers the subscription, which the server ends."""
+        if self.id is not None:
+            self.send(subscription_end(self.id))
+        self.connection.writer.close()
+
+
+def http_date(seconds: int) -> str:
+    """The time as HTTP says it."""
+    from email.utils import formatdate
+    return formatdate(seconds, usegmt=True)
+
+
+async def read_chunked(reader: asyncio.StreamReader) -> bytes:
+    """A body in chunks, RFC 9112 section 7.1. Raises HttpError for a malformed one and one that is too large."""
+    body = b""
+    while True:
+        line = await read_row(reader)
+        match = re.fullmatch(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?", line)
+        if not match:
+            raise HttpError(400, "Bad request: a malformed chunk")
+        size = int(match.group(1), 16)
+        if len(body) + size > MAX_BODY_BYTES:
+            raise HttpError(413, f"Content too large: at most {MAX_BODY_BYTES} bytes")
+        if size == 0:
+            break
+        body += await reader.readexactly(size)
+        if await reader.readexactly(2) != b"\r\n":
+            raise HttpError(400, "Bad request: a chunk is longer than it says")
+    for _ in range(MAX_HEADERS):
+        if not await read_row(reader):
+            return body
+    raise HttpError(431, f"Too many headers: at most {MAX_HEADERS}")
+
+
+async def read_row(reader: asyncio.StreamReader) -> bytes:
+    import asyncio
+    try:
+        return (await reader.readuntil(b"\r\n"))[:-2]
+    except asyncio.LimitOverrunError:
+        raise HttpError(400, "Bad request: a line of a chunked body is too long") from None
+
+
+class HttpServer:
+    """Streamable HTTP, both eras, at /mcp over one Engine; a page for people at /; /healthz.
+
+    One thread moves bytes and answers what needs no reading; calls run in a pool, so that neither slow calls nor half-open connections hold others up.
+    A handshake session is but a name that says its version: nothing is remembered of it except that it was ended, so it outlives a restart.
+    """
+
+    def __init__(self, engine: Engine, gate: Gate) -> None:
+        from concurrent.futures import ThreadPoolExecutor
+        self.engine, self.gate, self.debug = engine, gate, engine.settings.debug
+        self.pool = ThreadPoolExecutor(MAX_THREADS, "doctrove")
+        self.waiting = 0  # calls in the pool
+        self.connections: dict[HttpConnection, asyncio.Task[None]] = {}
+        self.most_connections = MAX_CONNECTIONS
+        self.calls: dict[tuple[str | None, type, RequestId], set[str]] = {}  # handshake requests in flight -> what came of them
+        self.ended = Cache(MAX_ENDED, None)
+        self.is_ending = False
+        self.routes: dict[str, dict[str, Callable[[HttpConnection, HttpRequest], Awaitable[bool]]]] = {
+            "/": {"GET": self.show_page, "HEAD": self.show_page},
+            "/healthz": {"GET": self.tell_health, "HEAD": self.tell_health},
+            "/mcp": {"POST": self.post, "GET": self.open_stream, "DELETE": self.end_session}}
+
+    # connections
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answers one connection's requests until it ends."""
+        import asyncio
+        connection = HttpConnection(reader, writer)
+        task = asyncio.current_task()
+        assert task is not None
+        if len(self.connections) >= self.most_connections:
+            self.make_room()
+        self.connections[connection] = task
+        try:
+            while not self.is_ending and await self.serve_one(connection):
+                pass
+        except (OSError, EOFError, asyncio.CancelledError):
+            pass  # the client has gone, or was given up
+        except Exception as error:
+            self.engine.report_fault(error)
+        finally:
+            del self.connections[connection]
+            writer.close()
+
+    def make_room(self) -> None:
+        """Gives up the connection that has waited longest, so that one more can be served."""
+        for connection in self.connections:
+            if connection.is_waiting or connection.has_part:
+                connection.writer.transport.abort()
+                return
+
+    async def serve_one(self, connection: HttpConnection) -> bool:
+        """Reads and answers one request. Returns whether another one may follow."""
+        import asyncio
+        reader = connection.reader
+        connection.wait(KEPT_SECONDS, is_waiting=True)
+        request = None
+        try:
+            first = await reader.read(1)
+            if not first:
+                return False
+            connection.wait(REQUEST_SECONDS, has_part=True)
+            try:
+                request = parse_head((first + await reader.readuntil(b"\r\n\r\n")).lstrip(b"\r\n"))
+            except asyncio.LimitOverrunError:
+                raise HttpError(431, f"The head of the request is too large: at most {MAX_HEAD_BYTES} bytes") from None
+            goes_on = await self.route(connection, request)
+            connection.wait(SEND_SECONDS)
+            await connection.writer.drain()
+            return goes_on and not request.closes()
+        except HttpError as error:
+            goes_on = self.refuse(connection, request, error)
+            connection.wait(SEND_SECONDS)
+            await (connection.writer.drain() if goes_on else connection.linger())
+            return goes_on
+
+    def refuse(self, connection: HttpConnection, request: HttpRequest | None, error: HttpError) -> bool:
+        """Says why a request is not served. Returns whether another one may follow: not where a part of this one is unread."""
+        if request and request.path == "/mcp":
+            body, kind = encode_message(error.error.response(error.id)), "application/json"
+        else:
+            body, kind = f"{error.error.message}\n".encode("utf-8", "replace"), "text/plain; charset=utf-8"
+        if request and not connection.has_part:
+            return self.answer(connection, request, error.status, {"Content-Type": kind, **error.headers}, body)
+        connection.write(error.status, {"Content-Type": kind, "Connection": "close", **error.headers}, body, request is not None and request.method == "HEAD")
+        self.log(connection, request, "", error.status, len(body))
+        return False
+
+    async def route(self, connection: HttpConnection, request: HttpRequest) -> bool:
+        self.gate.check(request)
+        methods = self.routes.get(request.path)
+        if methods is None:
+            raise HttpError(404, f"Not found: MCP is at /mcp, not at {shorten(request.path, 60)}")
+        if request.path == "/mcp":
+            self.gate.check_token(request)
+        if request.method not in methods:
+            raise HttpError(405, f"Method not allowed: use {', '.join(methods)}", {"Allow": ", ".join(methods)})
+        if request.method != "POST" and (request.header("content-length") or "0").strip("0") + (request.header("transfer-encoding") or ""):
+            raise HttpError(400, f"Bad request: {request.method} takes no body")
+        return await methods[request.method](connection, request)
+
+    def answer(self, connection: HttpConnection, request: HttpRequest, status: int, headers: Mapping[str, str], body: bytes, label: str = "") -> bool:
+        ends = {"Connection": "close"} if request.closes() or self.is_ending else {}
+        connection.write(status, {**headers, **ends}, body, request.method == "HEAD")
+        self.log(connection, request, label, status, len(body))
+        return not ends
+
+    def log(self, connection: HttpConnection, request: HttpRequest | None, label: str, status: int, size: int) -> None:
+        if self.debug:
+            peer = connection.writer.get_extra_info("peername")
+            asked = f"{request.method} {shorten(request.path, 100)}" if request else "-"
+            log(f"{peer[0] if peer and not isinstance(peer, (str, bytes)) else 'unix'} {asked} {shorten(label, 100)} {status} {size}")
+
+    async def read_body(self, connection: HttpConnection, request: HttpRequest) -> bytes:
+        """The body of a POST. Raises HttpError."""
+        length, coding, expected = request.header("content-length"), request.header("transfer-encoding"), request.header("expect")
+        if expected is not None and expected.lower() != "100-continue":
+            raise HttpError(417, "Expectation failed: only 100-continue is known")
+        if coding is not None and (length is not None or request.is_old):
+            raise HttpError(400, "Bad request: Transfer-Encoding beside Content-Length, or in HTTP/1.0")
+        if coding is not None and coding.lower() != "chunked":
+            raise HttpError(501, "Not implemented: the only Transfer-Encoding is chunked")
+        if coding is None and length is None:
+            raise HttpError(411, "Length required: send Content-Length")
+        if length is not None and not re.fullmatch("[0-9]{1,18}", length):
+            raise HttpError(400, "Bad request: Content-Length is not a number")
+        if length is not None and int(length) > MAX_BODY_BYTES:
+            raise HttpError(413, f"Content too large: at most {MAX_BODY_BYTES} bytes")
+        if expected is not None:
+            connection.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        return await (read_chunked(connection.reader) if length is None else connection.reader.readexactly(int(length)))
+
+    # the page and health
+
+    async def show_page(self, connection: HttpConnection, request: HttpRequest) -> bool:
+        body, headers = page()
+        return self.answer(connection, request, 200, headers, body)
+
+    async def tell_health(self, connection: HttpConnection, request: HttpRequest) -> bool:
+        body = encode_message({"status": "ok", "version": __version__})
+        return self.answer(connection, request, 200, {"Content-Type": "application/json", "Cache-Control": "no-store"}, body)
+
+    # MCP
+
+    async def post(self, connection: HttpConnection, request: HttpRequest) -> bool:
+        """A message, or for 2025-03-26 a batch."""
+        kind, _, parameters = (request.header("content-type") or "").partition(";")
+        if kind.strip().lower() != "application/json" or not re.fullmatch(r"(?i)|.*charset\s*=\s*\"?utf-8\"?.*|(?!.*charset).*", parameters):
+            raise HttpError(415, "Unsupported media type: send Content-Type: application/json, in UTF-8")
+        session = self.session_version(request)
+        body = await self.read_body(connection, request)
+        connection.wait(math.inf)
+        try:
+            message = decode_message(body)
+            if isinstance(message, list):
+                return await self.post_batch(connection, request, message, session)
+            if not isinstance(message, dict):
+                raise ProtocolError(INVALID_REQUEST, "Invalid request: a message is one JSON object")
+            is_response = "method" not in message and ("result" in message or "error" in message)
+            if "id" not in message or is_response:
+                return self.take_notification(connection, request, message, is_response)
+            if not is_request_id(message["id"]):
+                raise ProtocolError(INVALID_REQUEST, f"Invalid request: id must be an integer or a string of at most {MAX_ID_CHARS} characters")
+        except ProtocolError as error:
+            raise HttpError(400, error) from None
+        if claim(message) is not None or request.header("mcp-protocol-version") in STATELESS_VERSIONS:
+            check_stateless(self.engine, request, message)
+            if message["method"] == "subscriptions/listen":
+                return await self.listen(connection, request, message)
+            return await self.call(connection, request, message, None)
+        return await self.call(connection, request, message, handshake_version(request, message, session))
+
+    async def post_batch(self, connection: HttpConnection, request: HttpRequest, messages: list[Any], session: str | None) -> bool:
+        version = request.header("mcp-protocol-version")
+        if version in STATELESS_VERSIONS or handshake_version(request, messages, session) != "2025-03-26":
+            raise ProtocolError(INVALID_REQUEST, "Invalid request: a message is one JSON object; only 2025-03-26 has batches")
+        worker = Session(self.engine, do_nothing_with, "2025-03-26")
+        worker.open_batch(messages)
+        responses = await self.run(lambda: worker.respond_to_batch(messages))
+        body = encode_message(responses) if responses else b""
+        return self.answer(connection, request, 200 if body else 202, {"Content-Type": "application/json"}, body, f"batch of {len(messages)}")
+
+    def take_notification(self, connection: HttpConnection, request: HttpRequest, message: Record, is_response: bool) -> bool:
+        """Nothing is asked. Of all notifications only the cancelling of a handshake session's request matters; ids of others are not ours to cancel."""
+        version = request.header("mcp-protocol-version")
+        if version is not None and version not in SUPPORTED_VERSIONS:
+            raise ProtocolError(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version",
+                                {"supported": SUPPORTED_VERSIONS, "requested": cut_end(version, 200)})
+        if is_response and version in STATELESS_VERSIONS:
+            raise ProtocolError(INVALID_REQUEST, "Invalid request: this server asks nothing, so there is nothing to respond to")
+        params, session = message.get("params"), request.header("mcp-session-id")
+        if message.get("method") == "notifications/cancelled" and isinstance(params, dict) and session and version not in STATELESS_VERSIONS:
+            id = params.get("requestId")
+            if is_request_id(id):
+                self.calls.get((session, type(id), id), set()).add("cancelled")
+        return self.answer(connection, request, 202, {}, b"", str(message.get("method", "response")))
+
+    async def call(self, connection: HttpConnection, request: HttpRequest, message: Record, negotiated: str | None) -> bool:
+        """A request. negotiated: the handshake's version, None for a stateless one, which ends with its connection."""
+        method = message.get("method")
+        params = message.get("params")
+        meta = params.get("_meta") if isinstance(params, dict) else None
+        wants_progress = isinstance(meta, dict) and "progressToken" in meta and request.accepts_events() and self.engine.may_wait(message)
+        if isinstance(method, str) and method in QUICK_METHODS:
+            response = self.engine.answer(message, negotiated)
+            begun = {"Mcp-Session-Id": new_session(response)} if method == "initialize" and negotiated is not None and "result" in response else {}
+            return self.answer(connection, request, 200, {"Content-Type": "application/json", "Cache-Control": "no-store", **begun},
+                               encode_message(response), method)
+        session = request.header("mcp-session-id") if negotiated is not None else None
+        key = (session, type(message["id"]), message["id"])
+        outcome: set[str] = set()
+        if session is not None:
+            self.calls[key] = outcome
+        is_wanted = (lambda: not outcome) if negotiated is not None else (lambda: not connection.is_gone())
+        label = f"{method} {params.get(NAMED_BY.get(str(method), ''), '')}" if self.debug and isinstance(params, dict) else ""
+        try:
+            if wants_progress:
+                await self.stream_call(connection, message, negotiated, is_wanted)
+                self.log(connection, request, label, 200, 0)
+                return False
+            worker = Session(self.engine, do_nothing_with, negotiated)
+            body = await self.run(lambda: encode_message(worker.respond(message, worker.watch(message, is_wanted))))
+        finally:
+            if self.calls.get(key) is outcome:
+                del self.calls[key]
+        if outcome:
+            return self.answer(connection, request, 202, {}, b"", label + " cancelled")
+        return self.answer(connection, request, 200, {"Content-Type": "application/json", "Cache-Control": "no-store"}, body, label)
+
+    async def stream_call(self, connection: HttpConnection, message: Record, negotiated: str | None, is_wanted: Callable[[], bool]) -> None:
+        """Answers a long call on an event stream: how far it is, then the response."""
+        import asyncio
+        stream = EventStream(connection)
+        loop = asyncio.get_running_loop()
+
+        def send(message: Record) -> None:
+            loop.call_soon_threadsafe(stream.send, message)
+
+        worker = Session(self.engine, send, negotiated)
+        response = await self.run(lambda: worker.respond(message, worker.watch(message, is_wanted)))
+        if is_wanted():
+            stream.send(response)
+        connection.wait(SEND_SECONDS)
+        await connection.writer.drain()
+
+    async def run(self, work: Callable[[], Any]) -> Any:
+        """work() in the pool. Raises HttpError 503 where too many calls wait."""
+        import asyncio
+        if self.waiting >= MAX_WAITING:
+            raise HttpError(503, "Service unavailable: too many calls are waiting; try again", {"Retry-After": "1"})
+        self.waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self.pool, work)
+        finally:
+            self.waiting -= 1
+
+    # sessions and streams
+
+    def session_version(self, request: HttpRequest) -> str | None:
+        """The version in the session's name; None without a session. Raises HttpError 404 for one that is none of ours, or ended."""
+        session = request.header("mcp-session-id")
+        if session is None or request.header("mcp-protocol-version") in STATELESS_VERSIONS:
+            return None
+        match = SESSION_ID.fullmatch(session)
+        if not match or match.group(1) not in HANDSHAKE_VERSIONS or self.ended.peek(session):
+            raise HttpError(404, "Not found: there is no such session; send initialize without Mcp-Session-Id")
+        return match.group(1)
+
+    async def end_session(self, connection: HttpConnection, request: HttpRequest) -> bool:
+        session = request.header("mcp-session-id")
+        if session is None or self.session_version(request) is None:
+            raise HttpError(405, "Method not allowed: only a handshake session can be deleted (Mcp-Session-Id)", {"Allow": "POST"})
+        self.ended.put(session, True)
+        for stream in self.streams():
+            if stream.session == session:
+                stream.end()
+        return self.answer(connection, request, 204, {}, b"")
+
+    async def open_stream(self, connection: HttpConnection, request: HttpRequest) -> bool:
+        """GET: what the server has to tell a handshake session by itself. Without a session there is no such stream."""
+        if self.session_version(request) is None or not request.accepts_events():
+            raise HttpError(405, "Method not allowed: POST a JSON-RPC message here; the page for people is at /", {"Allow": "POST"})
+        self.log(connection, request, "stream", 200, 0)
+        stream = EventStream(connection, session=request.header("mcp-session-id"))
+        stream.wants_changes = True
+        return await self.hold(stream)
+
+    async def listen(self, connection: HttpConnection, request: HttpRequest, message: Record) -> bool:
+        """subscriptions/listen: acknowledged at once, open until the client or the server ends it."""
+        try:
+            honoured = read_subscription(self.engine, message)
+            if len(self.streams()) >= MAX_SUBSCRIPTIONS:
+                raise ProtocolError(INTERNAL_ERROR, f"Too many subscriptions (at most {MAX_SUBSCRIPTIONS})")
+        except ProtocolError as error:
+            raise HttpError(400, error, id=message["id"]) from None
+        if not request.accepts_events():
+            raise HttpError(406, "Not acceptable: a subscription needs Accept: text/event-stream", id=message["id"])
+        self.log(connection, request, "subscriptions/listen", 200, 0)
+        stream = EventStream(connection, message["id"])
+        stream.send(acknowledgement(message["id"], honoured))
+        stream.wants_changes = bool(honoured)
+        return await self.hold(stream)
+
+    async def hold(self, stream: EventStream) -> bool:
+        """Waits until the stream's client has gone; it says nothing more."""
+        stream.is_held = True
+        if self.is_ending:
+            stream.end()
+        while await stream.connection.reader.read(1 << 12):
+            pass
+        return False
+
+    def streams(self) -> list[EventStream]:
+        return [connection.stream for connection in self.connections if connection.stream]
+
+    # time
+
+    async def keep_time(self) -> None:
+        """Gives up connections whose time is over, and shows signs of life on the streams."""
+        import asyncio
+        while True:
+            await asyncio.sleep(1)
+            now = asyncio.get_running_loop().time()
+            for connection in list(self.connections):
+                if connection.deadline <= now:
+                    connection.expire()
+                elif connection.stream and now - connection.stream.quiet_since >= COMMENT_SECONDS:
+                    connection.stream.write(b":\n\n")
+
+    async def tell_changes(self) -> None:
+        """Tells the streams that want to know when the resources there are have changed."""
+        import asyncio
+        known: Any = None
+        while True:
+            await asyncio.sleep(pause_between_looks(self.engine.settings))
+            wanting = [stream for stream in self.streams() if stream.wants_changes]
+            if not wanting:
+                known = None
+                continue
+            found = await asyncio.get_running_loop().run_in_executor(self.pool, what_is_offered, self.engine.catalog)
+            if known is not None and found != known:
+                for stream in wanting:
+                    stream.send(resources_changed(stream.id))
+            known = found
+
+    async def end(self, listening: asyncio.AbstractServer) -> None:
+        """Takes nothing more, ends the streams, and lets what is running finish."""
+        import asyncio
+        self.is_ending = True
+        listening.close()
+        for connection in list(self.connections):
+            if connection.stream and connection.stream.is_held:
+                connection.stream.end()
+            elif connection.is_waiting:
+                connection.writer.close()
+        tasks = list(self.connections.values())
+        if tasks:
+            await asyncio.wait(tasks, timeout=STOP_SECONDS)
+        self.pool.shutdown(wait=False, cancel_futures=True)
+
+
+def do_nothing_with(message: Any) -> None:
+    """Where nothing can be told."""
+
+
+def new_session(response: Record) -> str:
+    """A session's name: what was negotiated, and 128 random bits."""
+    import secrets
+    return f"doctrove-{response['result']['protocolVersion']}-{secrets.token_hex(16)}"
+
+
+def read_tokens(settings: Settings, environ: Mapping[str, str]) -> list[str]:
+    """The bearer tokens, of the file and the environment. Raises DocError config for unusable ones; never shows one."""
+    given = [("DOCTROVE_HTTP_TOKEN", environ.get("DOCTROVE_HTTP_TOKEN", "").split())]
+    if settings.httpTokenFile:
+        try:
+            with open(settings.httpTokenFile, encoding="utf-8-sig") as file:
+                lines = [line.strip() for line in file.read(MAX_CONFIG_BYTES).splitlines()]
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
+            raise DocError("config", "config-file", path=settings.httpTokenFile, reason=reason) from None
+        given.append((settings.httpTokenFile, [line for line in lines if line and not line.startswith("#")]))
+        if not given[-1][1]:
+            raise DocError("config", "http-token-bad", where=settings.httpTokenFile, least=MIN_TOKEN_CHARS, problem="there is none")
+    for where, tokens in given:
+        for at, token in enumerate(tokens):
+            if not re.fullmatch(f"[!-~]{{{MIN_TOKEN_CHARS},4096}}", token):
+                raise DocError("config", "http-token-bad", where=where, least=MIN_TOKEN_CHARS, problem=f"the {at + 1}. one is not so")
+    return [token for _, tokens in given for token in tokens]
+
+
+def read_address(text: str) -> tuple[str, int | str]:
+    """(host, port), or ('', the path of a unix socket). Raises DocError config."""
+    import socket
+    if text.startswith("unix:") and len(text) > 5 and hasattr(socket, "AF_UNIX"):
+        return "", os.path.abspath(os.path.expanduser(text[5:]))
+    match = re.fullmatch(r"(?:\[([0-9A-Fa-f:.%a-z]+)\]:|([^\s:/\[\]@]+):|)([0-9]{1,5})", text)
+    if not match or int(match.group(3)) > 65535:
+        raise DocError("config", "http-address", got=shorten(text, 100))
+    return match.group(1) or match.group(2) or "127.0.0.1", int(match.group(3))
+
+
+def is_loopback(host: str) -> bool:
+    import ipaddress
+    return host.lower() in LOOPBACK_NAMES or (is_address(host) and ipaddress.ip_address(host).is_loopback)
+
+
+def make_tls(settings: Settings) -> ssl.SSLContext | None:
+    """Raises DocError config."""
+    if not settings.tlsCert and not settings.tlsKey:
+        return None
+    import ssl
+    try:
+        if not settings.tlsCert:
+            raise ValueError("--tls-cert is missing")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        # Without this a key with a passphrase would ask for it at the terminal.
+        context.load_cert_chain(settings.tlsCert, settings.tlsKey, password=lambda: b"")
+    except (OSError, ValueError) as error:
+        raise DocError("config", "http-tls", reason=getattr(error, "strerror", None) or str(error)) from None
+    return context
+
+
+def raise_file_limit() -> int:
+    """Lets the process open as many files as it may. Returns how many connections that makes."""
+    try:
+        import resource
+    except ImportError:
+        return MAX_CONNECTIONS  # not on Windows
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAX_CONNECTIONS + 256 if hard == resource.RLIM_INFINITY else min(hard, MAX_CONNECTIONS + 256)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
+        except (OSError, ValueError):
+            pass
+    return MAX_CONNECTIONS if soft == resource.RLIM_INFINITY else max(16, min(MAX_CONNECTIONS, soft - 128))
+
+
+def check_socket_free(path: str) -> None:
+    """Raises OSError where something listens at the unix socket `path` or it is no socket; one that was left behind may be replaced."""
+    import errno
+    import socket
+    import stat
+    if not os.path.lexists(path):
+        return
+    if not stat.S_ISSOCK(os.lstat(path).st_mode):
+        raise OSError(errno.EEXIST, "there is a file that is no socket")
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(path)
+        except ConnectionRefusedError:
+            return
+    raise OSError(errno.EADDRINUSE, "another server listens there")
+
+
+async def listen_at(server: HttpServer, host: str, port: int | str, tls: ssl.SSLContext | None) -> asyncio.AbstractServer:
+    """Raises OSError."""
+    import asyncio
+    more: Record = {"limit": MAX_HEAD_BYTES, "backlog": 512, **({"ssl": tls, "ssl_handshake_timeout": 10} if tls else {})}
+    if host:
+        return await asyncio.start_server(server.serve, host, int(port), **more)
+    check_socket_free(str(port))
+    mask = os.umask(0o177)  # the socket is its owner's alone
+    try:
+        return await asyncio.start_unix_server(server.serve, str(port), **more)
+    finally:
+        os.umask(mask)
+
+
+async def run_http(server: HttpServer, host: str, port: int | str, tls: ssl.SSLContext | None) -> None:
+    """Serves until SIGINT or SIGTERM. Raises OSError where it cannot listen."""
+    import asyncio
+    import signal
+    loop = asyncio.get_running_loop()
+    told = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        try:
+            loop.add_signal_handler(number, told.set)
+        except NotImplementedError:  # Windows
+            signal.signal(number, lambda number, frame: loop.call_soon_threadsafe(told.set) and None)
+    loop.set_exception_handler(lambda loop, context: server.engine.report_fault(context.get("exception") or RuntimeError(context["message"])))
+    listening = await listen_at(server, host, port, tls)
+    lang = server.engine.settings.lang
+    if host:
+        shown = f"[{host}]" if ":" in host else host
+        base = f"http{'s' if tls else ''}://{shown}:{listening.sockets[0].getsockname()[1]}/"  # type: ignore[attr-defined]
+    writing = "http-writes" if server.engine.settings.httpWrite and server.engine.settings.root else "http-reads"
+    show(say(lang, "http-serving", url=base + "mcp" if host else f"unix:{port}", page=("http-page", {"url": base}) if host else "", writing=(writing, {})))
+    chores = [asyncio.ensure_future(server.keep_time())]
+    if server.engine.catalog.may_change():
+        chores.append(asyncio.ensure_future(server.tell_changes()))
+    await told.wait()
+    await server.end(listening)
+    for chore in chores:
+        chore.cancel()
+    if not host:
+        try:
+            os.unlink(str(port))
+        except OSError:
+            pass
+
+
+def serve_http(catalog: Catalog, settings: Settings, environ: Mapping[str, str]) -> int:
+    """MCP over Streamable HTTP until SIGINT or SIGTERM. Returns the exit code; raises DocError config where it cannot."""
+    import asyncio
+    host, port = read_address(str(settings.http))
+    tokens = read_tokens(settings, environ)
+    if host and not is_loopback(host) and not tokens:
+        raise DocError("config", "http-token", address=str(settings.http))
+    tls = make_tls(settings)
+    any_address = host in ("0.0.0.0", "::")
+    gate = Gate([name.lower() for name in settings.httpNames] + [host.lower()] * (not any_address), any_address, tokens)
+    server = HttpServer(Engine(catalog, settings, writes=settings.httpWrite), gate)
+    server.most_connections = raise_file_limit()
+    try:
+        asyncio.run(run_http(server, host, port, tls))
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise DocError("config", "http-listen", address=str(settings.http), reason=getattr(error, "strerror", None) or str(error)) from None
+    log_cache(catalog)
+    return 0
+
+
 # ── doctor ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 MESSAGES.update({
@@ -22401,7 +23340,7 @@ def strip_annotations(tree: Any) -> Any:
         for name in ("body", "orelse", "finalbody"):
             if isinstance(getattr(node, name, None), list):
                 setattr(node, name, [plain(child) for child in getattr(node, name)])
-        if isinstance(node, ast.FunctionDef):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             node.returns = None
         elif isinstance(node, ast.arg):
             node.annotation = None
@@ -24448,9 +25387,9 @@ def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     catalog: Catalog = as_config(lambda: Catalog(settings))
     if settings.localIndex:
         as_config(catalog.local.index)
-    if sys.stdin and sys.stdin.isatty():
+    if sys.stdin and sys.stdin.isatty() and not settings.http:
         greet(catalog, settings)
-    return serve_stdio(catalog, settings)
+    return serve_http(catalog, settings, environ) if settings.http else serve_stdio(catalog, settings)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -23,7 +23,7 @@ def room_of(node: ast.stmt) -> int:
 def names_made(node: ast.AST) -> Iterator[str]:
     """The names that something defines or assigns, at whatever depth."""
     for part in ast.walk(node):
-        if isinstance(part, (ast.FunctionDef, ast.ClassDef)):
+        if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield part.name
         elif isinstance(part, ast.arg):
             yield part.arg
@@ -33,7 +33,7 @@ def names_made(node: ast.AST) -> Iterator[str]:
 
 def names_at_top(node: ast.stmt) -> Iterator[str]:
     """The names of the module that a statement makes."""
-    return iter([node.name]) if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else names_made(node)
+    return iter([node.name]) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) else names_made(node)
 
 
 class Rooms(unittest.TestCase):
@@ -55,7 +55,7 @@ class Rooms(unittest.TestCase):
         places: dict[str, list[int]] = {}
         for node in TREE.body:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-            made = [node.name] if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else [name for target in targets for name in names_made(target)]
+            made = [node.name] if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) else [name for target in targets for name in names_made(target)]
             for name in made:
                 places.setdefault(name, []).append(node.lineno)
         self.assertEqual({name: lines for name, lines in places.items() if len(lines) > 1}, {})
