@@ -372,8 +372,8 @@ SETTINGS = (
             "text: no structuredContent and no outputSchema, for clients that show a model both forms",
             "'both' or 'text'", choices=("both", "text")),
     Setting("lang", "choice", "lang", "en|zh", "DOCTROVE_LANG", "en", "language of messages", "'en' or 'zh'", choices=LANGUAGES),
-    Setting("http", "text", "http", "ADDRESS", "DOCTROVE_HTTP", None, "serve MCP over HTTP at HOST:PORT or unix:PATH instead of standard input and output",
-            "HOST:PORT or unix:PATH"),
+    Setting("http", "text", "http", "ADDRESS", "DOCTROVE_HTTP", None, "serve MCP over HTTP at HOST:PORT or unix:PATH; off: on standard input and output",
+            "HOST:PORT, unix:PATH or off"),
     Setting("httpTokenFile", "path", "http-token-file", "FILE", "DOCTROVE_HTTP_TOKEN_FILE", None,
             "bearer tokens, one of which a client must send, one on each line (or in DOCTROVE_HTTP_TOKEN)", "a path"),
     Setting("httpNames", "ids", "http-names", "NAME[,NAME…]", "DOCTROVE_HTTP_NAMES", (), "host names that the HTTP server is reached by",
@@ -24786,18 +24786,23 @@ def remove_entry(client: Client, path: str, name: str) -> list[tuple[str, str]]:
 
 # The command
 
+HTTP_SETTINGS = frozenset(("http", "httpTokenFile", "httpNames", "httpWrite", "tlsCert", "tlsKey"))
+
+
 def server_options(options: Mapping[str, list[str]], settings: Settings) -> list[str]:
     """The server's options for an entry: those given here, and what the environment sets here, since clients differ in what they pass on. Paths are made
-    absolute: a client starts the server in a folder of its own."""
+    absolute: a client starts the server in a folder of its own, and on standard input and output."""
     given = {name: list(texts) for name, texts in options.items()}
     for setting in SETTINGS:
-        if settings.origin[setting.key].startswith("environment"):
+        if settings.origin[setting.key].startswith("environment") and setting.key not in HTTP_SETTINGS:
             value = getattr(settings, setting.key)
             given[setting.option] = [str(part).lower() if isinstance(part, bool) else str(part) for part in (value if isinstance(value, tuple) else (value,))]
     config = os.environ.get(CONFIG_OPTION[2])
     if config:
         given.setdefault(CONFIG_OPTION[0], [config])
     found: list[str] = []
+    if settings.http:
+        given["http"] = ["off"]
     for name in (*(setting.option for setting in SETTINGS), CONFIG_OPTION[0], "no-cache"):
         for text in given.get(name, ())[0 if name in ("index-url", "allow", "only") else -1:]:
             is_flag = name == "no-cache" or any(setting.option == name and setting.kind == "flag" for setting in SETTINGS)
@@ -24922,6 +24927,8 @@ def run_setup(operands: Sequence[str], options: Mapping[str, list[str]], setting
         raise DocError("config", "setup-name", name=name)
     if "write" in last and "remove" in last:
         raise DocError("config", "setup-apart", one="--write", other="--remove")
+    if options.get("http", ["off"])[-1] != "off":
+        raise usage_error("setup writes entries that start a server of the client's own; clients of a server with --http take its URL")
     given = server_options(options, settings)
     if "bundle" in last:
         if client.name != "dsh" or "write" in last or "remove" in last:
@@ -25387,9 +25394,9 @@ def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     catalog: Catalog = as_config(lambda: Catalog(settings))
     if settings.localIndex:
         as_config(catalog.local.index)
-    if sys.stdin and sys.stdin.isatty() and not settings.http:
+    if sys.stdin and sys.stdin.isatty() and settings.http in (None, "off"):
         greet(catalog, settings)
-    return serve_http(catalog, settings, environ) if settings.http else serve_stdio(catalog, settings)
+    return serve_stdio(catalog, settings) if settings.http in (None, "off") else serve_http(catalog, settings, environ)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

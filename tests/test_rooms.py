@@ -14,6 +14,8 @@ with open(os.path.join(ROOT, "doctrove.py"), encoding="utf-8") as file:
 TREE = ast.parse(SOURCE)
 BANNERS = [(number, line.strip("#─ ")) for number, line in enumerate(SOURCE.splitlines(), 1) if line.startswith("# ── ")]
 
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
 
 def room_of(node: ast.stmt) -> int:
     """The number of the room in which a statement stands; -1 above the first."""
@@ -23,7 +25,7 @@ def room_of(node: ast.stmt) -> int:
 def names_made(node: ast.AST) -> Iterator[str]:
     """The names that something defines or assigns, at whatever depth."""
     for part in ast.walk(node):
-        if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        if isinstance(part, DEFINITIONS):
             yield part.name
         elif isinstance(part, ast.arg):
             yield part.arg
@@ -33,7 +35,7 @@ def names_made(node: ast.AST) -> Iterator[str]:
 
 def names_at_top(node: ast.stmt) -> Iterator[str]:
     """The names of the module that a statement makes."""
-    return iter([node.name]) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) else names_made(node)
+    return iter([node.name]) if isinstance(node, DEFINITIONS) else names_made(node)
 
 
 class Rooms(unittest.TestCase):
@@ -55,7 +57,7 @@ class Rooms(unittest.TestCase):
         places: dict[str, list[int]] = {}
         for node in TREE.body:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-            made = [node.name] if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) else [name for target in targets for name in names_made(target)]
+            made = [node.name] if isinstance(node, DEFINITIONS) else [name for target in targets for name in names_made(target)]
             for name in made:
                 places.setdefault(name, []).append(node.lineno)
         self.assertEqual({name: lines for name, lines in places.items() if len(lines) > 1}, {})
