@@ -22285,6 +22285,7 @@ MAX_CONNECTIONS = 4096
 MAX_THREADS = 128  # calls side by side: most of them wait for a remote index
 MAX_WAITING = 1024  # calls that wait for their turn
 MAX_UNREAD_BYTES = 1 << 20  # of an event stream
+MAX_KEPT, MAX_KEPT_BYTES = 256, 64 * 1024  # answers, and the size of one
 MAX_ENDED = 10000  # sessions that are remembered as ended
 MIN_TOKEN_CHARS = 16
 HEADER_MISMATCH = -32020
@@ -22293,6 +22294,7 @@ NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"
 REQUEST_LINE = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}) ([!-~\x80-\xff]+) HTTP/([0-9])\.([0-9])")
 HEADER_LINE = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*)")
 SESSION_ID = re.compile(r"doctrove-([0-9]{4}-[0-9]{2}-[0-9]{2})-[0-9a-f]{32}")
+ANSWER_HEADERS = {"Content-Type": "application/json", "Cache-Control": "no-store"}
 EVENT_HEADERS = {"Content-Type": "text/event-stream", "Cache-Control": "no-cache", "X-Accel-Buffering": "no", "Connection": "close"}
 
 
@@ -22576,6 +22578,7 @@ class HttpServer:
         self.connections: dict[HttpConnection, asyncio.Task[None]] = {}
         self.most_connections = MAX_CONNECTIONS
         self.calls: dict[tuple[str | None, type, RequestId], set[str]] = {}  # handshake requests in flight -> what came of them
+        self.kept = Cache(MAX_KEPT, engine.settings.cacheTtl)  # results as they are sent
         self.ended = Cache(MAX_ENDED, None)
         self.is_ending = False
         self.routes: dict[str, dict[str, Callable[[HttpConnection, HttpRequest], Awaitable[bool]]]] = {
@@ -22767,8 +22770,12 @@ class HttpServer:
         if isinstance(method, str) and method in QUICK_METHODS:
             response = self.engine.answer(message, negotiated)
             begun = {"Mcp-Session-Id": new_session(response)} if method == "initialize" and negotiated is not None and "result" in response else {}
-            return self.answer(connection, request, 200, {"Content-Type": "application/json", "Cache-Control": "no-store", **begun},
+            return self.answer(connection, request, 200, {**ANSWER_HEADERS, **begun},
                                encode_message(response), method)
+        question = self.question(message, negotiated)
+        kept = self.kept.get(question) if question else None
+        if kept is not None:
+            return self.answer(connection, request, 200, ANSWER_HEADERS, kept_answer(message["id"], kept), f"{method} kept")
         session = request.header("mcp-session-id") if negotiated is not None else None
         key = (session, type(message["id"]), message["id"])
         outcome: set[str] = set()
@@ -22782,13 +22789,26 @@ class HttpServer:
                 self.log(connection, request, label, 200, 0)
                 return False
             worker = Session(self.engine, do_nothing_with, negotiated)
-            body = await self.run(lambda: encode_message(worker.respond(message, worker.watch(message, is_wanted))))
+            response, result = await self.run(lambda: encode_answer(worker.respond(message, worker.watch(message, is_wanted))))
+            body = kept_answer(message["id"], result) if result else encode_message(response)
+            if question and result and len(result) <= MAX_KEPT_BYTES and not response["result"].get("isError"):
+                self.kept.put(question, result)
         finally:
             if self.calls.get(key) is outcome:
                 del self.calls[key]
         if outcome:
             return self.answer(connection, request, 202, {}, b"", label + " cancelled")
-        return self.answer(connection, request, 200, {"Content-Type": "application/json", "Cache-Control": "no-store"}, body, label)
+        return self.answer(connection, request, 200, ANSWER_HEADERS, body, label)
+
+    def question(self, message: Record, negotiated: str | None) -> tuple[Any, ...] | None:
+        """What an answer can be kept under: one of the tools that only read what is here, as long as that is the same. None for all others."""
+        params = message.get("params")
+        if message.get("method") != "tools/call" or not isinstance(params, dict) or params.get("name") not in TOOL_BY_NAME or self.engine.catalog.may_wait():
+            return None
+        try:
+            return self.engine.catalog.view()[0].serial, negotiated is None, params["name"], to_json(params.get("arguments"))
+        except DocError:
+            return None
 
     async def stream_call(self, connection: HttpConnection, message: Record, negotiated: str | None, is_wanted: Callable[[], bool]) -> None:
         """Answers a long call on an event stream: how far it is, then the response."""
@@ -22920,6 +22940,16 @@ class HttpServer:
         if tasks:
             await asyncio.wait(tasks, timeout=STOP_SECONDS)
         self.pool.shutdown(wait=False, cancel_futures=True)
+
+
+def encode_answer(response: Record) -> tuple[Record, bytes]:
+    """(the response, its result as it is sent; nothing where it is an error)."""
+    return response, encode_message(response["result"])[:-1] if "result" in response else b""
+
+
+def kept_answer(id: RequestId, result: bytes) -> bytes:
+    """The response that carries an encoded result."""
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}\n' % (encode_message(id)[:-1], result)
 
 
 def do_nothing_with(message: Any) -> None:
