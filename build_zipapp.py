@@ -48,6 +48,7 @@ LATER = {
         "npm packages", "crates and go modules", "sections"),
     "doctrove_web": ("web",),
     "doctrove_library": ("projects", "library", "packages", "library tools"),
+    "doctrove_resources": ("resources and prompts",),
     "doctrove_http": ("static host", "page", "http"),
     "doctrove_more": ("doctor", "pack", "commands"),
     "doctrove_setup": ("setup",)}

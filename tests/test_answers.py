@@ -123,7 +123,7 @@ class AnswerCase(unittest.TestCase):
         named = re.search(r'focus "(#.*)", maxChars ([0-9]+)$', section["next"])
         self.assertIsNotNone(named, section["next"])
         assert named is not None
-        given = doctrove.read_arguments(doctrove.TOOL_BY_NAME["doc_extract"], {"id": "x", "focus": named.group(1), "maxChars": int(named.group(2))})
+        given = doctrove.read_arguments(doctrove.TOOL_BY_NAME["doc_extract"].parameters, {"id": "x", "focus": named.group(1), "maxChars": int(named.group(2))})
         answer: dict[str, Any] = catalog.extract("x", None, given["focus"], given["maxSections"], given["maxChars"])
         self.assert_answer("doc_extract", answer, given["maxChars"])
         return answer
@@ -560,7 +560,7 @@ class Arguments(unittest.TestCase):
     def test_good_arguments_are_read(self) -> None:
         for case in self.CASES["accepted"]:
             with self.subTest(**case):
-                read = doctrove.read_arguments(doctrove.TOOL_BY_NAME[case["tool"]], case["given"])
+                read = doctrove.read_arguments(doctrove.TOOL_BY_NAME[case["tool"]].parameters, case["given"])
                 self.assertEqual({name: read[name] for name in case["is"]}, case["is"])
                 self.assertEqual([type(read[name]) for name in case["is"]], [type(value) for value in case["is"].values()])
 
@@ -568,7 +568,7 @@ class Arguments(unittest.TestCase):
         for case in self.CASES["refused"]:
             with self.subTest(**case):
                 with self.assertRaises(doctrove.DocError) as caught:
-                    doctrove.read_arguments(doctrove.TOOL_BY_NAME[case["tool"]], case["given"])
+                    doctrove.read_arguments(doctrove.TOOL_BY_NAME[case["tool"]].parameters, case["given"])
                 report = caught.exception.report("en")
                 self.assertEqual(report["code"], "validation")
                 for text in (case["argument"], *case.get("says", [])):
@@ -578,7 +578,8 @@ class Arguments(unittest.TestCase):
     def test_texts_that_are_too_long_are_refused(self) -> None:
         for tool, argument in (("catalog_lookup", "query"), ("doc_extract", "id"), ("doc_extract", "version"), ("doc_extract", "focus")):
             with self.subTest(tool=tool, argument=argument), self.assertRaises(doctrove.DocError) as caught:
-                doctrove.read_arguments(doctrove.TOOL_BY_NAME[tool], {"id": "x", argument: "a" * 10240} if tool == "doc_extract" else {argument: "a" * 10240})
+                given = {**({"id": "x"} if tool == "doc_extract" else {}), argument: "a" * 10240}
+                doctrove.read_arguments(doctrove.TOOL_BY_NAME[tool].parameters, given)
             self.assertEqual((caught.exception.code, caught.exception.data["argument"]), ("validation", argument))
             self.assertLess(len(str(caught.exception)), 500)
 

@@ -139,10 +139,10 @@ class Discovery(unittest.TestCase):
         for id in (0, 1):
             self.assertIn("doc_extract", done.by_id(id)["result"]["instructions"])
 
-    def test_what_is_advertised_works_and_nothing_announces_changes(self):
+    def test_the_same_is_advertised_in_both_eras(self):
         done = exchange([initialize("2025-11-25"), request("server/discover", {"_meta": ENVELOPE}, 1)])
         for id in (0, 1):
-            self.assertEqual(done.by_id(id)["result"]["capabilities"], {"tools": {}})
+            self.assertEqual(done.by_id(id)["result"]["capabilities"], {"tools": {}, "resources": {"listChanged": True}, "prompts": {}, "completions": {}})
 
     def test_tools_list_has_a_lifetime(self):
         result = exchange([request("tools/list", {"_meta": ENVELOPE})]).by_id(1)["result"]
