@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-from processes import ROOT, clean_env, command, exchange, initialize, program, reference, request, section, write_index
+from processes import Host, ROOT, clean_env, command, exchange, initialize, program, reference, request, section, write_index
 
 import doctrove
 
@@ -196,6 +196,19 @@ class Examples(unittest.TestCase):
                         done = subprocess.run([sys.executable, *words[1:]], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                               stderr=subprocess.STDOUT, env=clean_env(), timeout=60)
                         self.assertIsNone(first_missing(shown, done.stdout.decode("utf-8")), done.stdout.decode("utf-8")[:3000])
+
+    @unittest.skipUnless(shutil.which("curl"), "curl is not installed, which the examples over HTTP use")
+    def test_every_http_block_shows_what_the_server_answers(self):
+        examples = [example for block in fenced(read_readme(), "http") for example in sessions(block)]
+        self.assertGreaterEqual(len(examples), 3)
+        host = Host("--http", "127.0.0.1:0")
+        self.addCleanup(host.close)
+        for line, shown in examples:
+            with self.subTest(line):
+                words = shlex.split(line.replace("127.0.0.1:8731", f"127.0.0.1:{host.port}"))
+                self.assertEqual(words[0], "curl")
+                done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, env=clean_env(), timeout=60)
+                self.assertIsNone(first_missing(shown, done.stdout.decode("utf-8")), done.stdout.decode("utf-8")[:3000])
 
     def test_the_two_commands_are_there_word_for_word(self):
         lines = [line for block in fenced(read_readme(), "sh") for line in block]
