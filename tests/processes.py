@@ -9,12 +9,14 @@ import http.server
 import json
 import os
 import queue
+import re
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
+from typing import IO
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 if ROOT not in sys.path:
@@ -295,6 +297,85 @@ def write_index(folder: str, value: object, **files: object) -> str:
         with open(path, "wb") as file:
             file.write(content if isinstance(content, bytes) else as_bytes(content))
     return folder
+
+
+# ── servers on sockets ──
+
+class Host:
+    """The program as a server on a port of its own choice: `line` is what it says where it listens, `url` where that is.
+
+    `before` is code that the interpreter runs before the program, of the checkout's module then, which it finds as `doctrove`."""
+
+    def __init__(self, *arguments: str, env: dict[str, str] | None = None, before: str = "", **options: object) -> None:
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
+        code = f"import sys; sys.path.insert(0, {ROOT!r}); import doctrove; {before}; doctrove.leave(doctrove.main(sys.argv[1:]))"
+        what = ("-I", "-S", "-c", code) if before else (*FLAGS, program())
+        self.process = subprocess.Popen([sys.executable, *what, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors,
+                                        env=clean_env() if env is None else env, **options)
+        first: queue.Queue[bytes] = queue.Queue()
+        threading.Thread(target=lambda: first.put(self.process.stdout.readline()), daemon=True).start()
+        self.line = first.get(timeout=PATIENCE).decode("utf-8")
+        match = re.search(r"(https?)://([^/\s]+):([0-9]+)", self.line)
+        if not match and "unix:" not in self.line:
+            self.process.wait(PATIENCE)
+            said = self.stderr()
+            self.close()
+            raise AssertionError(f"it does not say where it listens: {self.line!r} {said!r}")
+        self.scheme, self.host, self.port = (match.group(1), match.group(2), int(match.group(3))) if match else ("unix", "", 0)
+        self.url = f"{self.scheme}://127.0.0.1:{self.port}"
+
+    def stderr(self) -> str:
+        self.errors.seek(0)
+        return self.errors.read().decode("utf-8")
+
+    def connect(self) -> socket.socket:
+        connection = socket.create_connection(("127.0.0.1", self.port), PATIENCE)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connection
+
+    def ask(self, target: str = "/index.json", method: str = "GET", **headers: str | None) -> Reply:
+        """The reply to one request: status, headers, body. A header given as None is left out."""
+        given = {"Host": f"127.0.0.1:{self.port}", "Connection": "close", **{name.replace("_", "-"): value for name, value in headers.items()}}
+        lines = [f"{method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in given.items() if value is not None), "", ""]
+        return self.raw("\r\n".join(lines).encode("latin-1"), method)
+
+    def raw(self, data: bytes, method: str = "GET") -> Reply:
+        with self.connect() as connection:
+            connection.sendall(data)
+            with connection.makefile("rb") as stream:
+                return Reply(stream, method)
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+        self.errors.close()
+
+
+class Reply:
+    """An HTTP response read from `stream`; `body` None where it has no length and lasts as long as the connection."""
+
+    def __init__(self, stream: IO[bytes], method: str = "GET") -> None:
+        self.status_line = stream.readline().decode("latin-1")
+        self.status = int(self.status_line.split(" ")[1]) if self.status_line.startswith("HTTP/") else 0
+        self.headers: dict[str, str] = {}
+        for line in iter(stream.readline, b"\r\n"):
+            if not line:
+                break
+            name, _, value = line.decode("latin-1").partition(":")
+            self.headers[name.lower()] = value.strip()
+        if method == "HEAD" or self.status in (204, 304):
+            self.body: bytes | None = b""
+            self.more = stream.read() if self.headers.get("connection") == "close" else b""
+        elif "event-stream" in self.headers.get("content-type", ""):
+            self.body = None
+        else:
+            self.body = stream.read(int(self.headers.get("content-length", 0)))
+
+    def message(self) -> object:
+        """The JSON-RPC message (or the array of a batch's messages) in the body, None where there is no body."""
+        return parse_line(self.body) if self.body else None
 
 
 # ── remotes ──

@@ -6,38 +6,12 @@ import os
 import re
 import unittest
 
-from processes import CASES, ENVELOPE, HANDSHAKE, STATELESS, Server, exchange, initialize, request, tool_call
+import wire
+from processes import ENVELOPE, STATELESS, Server, exchange, initialize, request, tool_call
 
 import doctrove
 
-SUPPORTED = [STATELESS, *reversed(HANDSHAKE)]
-GROUPS = {"handshake": list(HANDSHAKE), "stateless": [STATELESS], "all": [*HANDSHAKE, STATELESS]}
 TOOL_NAMES = ["catalog_lookup", "catalog_releases", "doc_extract"]
-
-
-def fill(value, version):
-    """The case with its placeholders filled."""
-    if isinstance(value, dict):
-        return {name: fill(each, version) for name, each in value.items()}
-    if isinstance(value, list):
-        return [fill(each, version) for each in value]
-    return {"$VERSION": version, "$ENVELOPE": ENVELOPE, "$SUPPORTED": SUPPORTED}.get(value, value) if isinstance(value, str) else value
-
-
-def same(first, second):
-    """Equal, and of the same JSON type all through: 1 is not True and not 1.0."""
-    if isinstance(first, dict) and isinstance(second, dict):
-        return set(first) == set(second) and all(same(each, second[name]) for name, each in first.items())
-    if isinstance(first, list) and isinstance(second, list):
-        return len(first) == len(second) and all(map(same, first, second))
-    return type(first) is type(second) and first == second
-
-
-def includes(value, part):
-    """Whether `value` has all that `part` has; arrays and plain values are compared whole."""
-    if isinstance(part, dict) and isinstance(value, dict):
-        return all(name in value and includes(value[name], each) for name, each in part.items())
-    return same(value, part)
 
 
 def conforms(value, schema, path="$", surplus_allowed=False):
@@ -68,55 +42,17 @@ def conforms(value, schema, path="$", surplus_allowed=False):
     return next(filter(None, found), None)
 
 
-class WireCases(unittest.TestCase):
-    maxDiff = None
-
-    def check(self, message, wanted):
-        if "batch" in wanted:
-            self.assertIsInstance(message, list)
-            self.assertEqual(len(message), len(wanted["batch"]), message)
-            for each, want in zip(message, wanted["batch"]):
-                self.check(each, want)
-            return
-        self.assertIsInstance(message, dict)
-        if "id" in wanted:
-            self.assertTrue(same(message.get("id", "absent"), wanted["id"]), f"id of {message!r:.300}, wanted {wanted['id']!r}")
-        if "method" in wanted:
-            self.assertTrue(same(message, {"jsonrpc": "2.0", "method": wanted["method"], "params": wanted["params"]}), message)
-        elif "error" in wanted:
-            self.assertIn("error", message)
-            codes = wanted["error"] if isinstance(wanted["error"], list) else [wanted["error"]]
-            self.assertIn(message["error"]["code"], codes, message)
-            for name in wanted.get("names", ()):
-                self.assertIn(name, message["error"]["message"])
-            if "data" in wanted:
-                self.assertTrue(same(message["error"].get("data"), wanted["data"]), message)
-        else:
-            self.assertIn("result", message)
-            self.assertTrue(includes(message["result"], wanted.get("result", {})),
-                            f"{message!r:.600} lacks some of {wanted.get('result')}")
-            if "members" in wanted:
-                must = {name for name in wanted["members"] if not name.endswith("?")}
-                may = {name.rstrip("?") for name in wanted["members"]}
-                self.assertTrue(must <= set(message["result"]) <= may, f"members {sorted(message['result'])}, wanted {wanted['members']}")
+class WireCases(wire.Checks):
 
     def test_every_case_for_every_version(self):
-        with open(os.path.join(CASES, "wire.json"), encoding="utf-8") as file:
-            cases = json.load(file)["cases"]
-        for case in cases:
-            versions = case["versions"]
-            for version in GROUPS[versions] if isinstance(versions, str) else versions:
-                with self.subTest(case=case["name"], version=version):
-                    opened = version != STATELESS and case.get("open", True)
-                    opening = [initialize(version, "open"), {"jsonrpc": "2.0", "method": "notifications/initialized"}] if opened else []
-                    sent = [{"jsonrpc": "2.0", **each} if isinstance(each, dict) else each for each in fill(case["send"], version)]
-                    done = exchange([*opening, *sent])
-                    self.assertEqual((done.code, done.stderr), (0, ""))
-                    if opened:  # clients fall back silently, so the version has to be looked at
-                        self.assertEqual(done.messages.pop(0)["result"]["protocolVersion"], version)
-                    self.assertEqual(len(done.messages), len(case["expect"]), done.messages)
-                    for message, wanted in zip(done.messages, fill(case["expect"], version)):
-                        self.check(message, wanted)
+        for case, version, opened, sent, expected in wire.cases():
+            with self.subTest(case=case["name"], version=version):
+                opening = [initialize(version, "open"), {"jsonrpc": "2.0", "method": "notifications/initialized"}] if opened else []
+                done = exchange([*opening, *sent])
+                self.assertEqual((done.code, done.stderr), (0, ""))
+                if opened:  # clients fall back silently, so the version has to be looked at
+                    self.assertEqual(done.messages.pop(0)["result"]["protocolVersion"], version)
+                self.check_all(done.messages, expected)
 
 
 class Discovery(unittest.TestCase):

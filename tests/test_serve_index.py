@@ -5,90 +5,18 @@ import gzip
 import hashlib
 import json
 import os
-import queue
-import re
 import signal
 import socket
-import subprocess
-import sys
 import tempfile
-import threading
 import time
 import unittest
 
-from processes import FLAGS, PATIENCE, ROOT, Server, as_bytes, clean_env, command, entry, free_port, index, program, reference, section, write_index
+from processes import PATIENCE, ROOT, Host, Reply, Server, as_bytes, command, entry, free_port, index, reference, section, write_index
 
 VOLUME = {"summary": "by reference", "sections": [section("Install", "Install it first. " * 40)]}
 INDEX = index({**entry("alpha"), "volumes": {"1.0.0": reference("volumes/alpha.json", VOLUME)}}, entry("beta", "2.0.0", summary="Grüße, 世界"))
 
 PLAIN = index(entry("alpha"), entry("beta"))
-
-
-class Host:
-    """`serve-index` running on a port of its own choice."""
-
-    def __init__(self, *arguments, **options):
-        self.errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
-        self.process = subprocess.Popen([sys.executable, *FLAGS, program(), "serve-index", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=self.errors,
-                                        env=clean_env(), **options)
-        first = queue.Queue()
-        threading.Thread(target=lambda: first.put(self.process.stdout.readline()), daemon=True).start()
-        self.line = first.get(timeout=PATIENCE).decode("utf-8")
-        match = re.search(r"http://([^/\s]+):([0-9]+)", self.line)
-        if not match:
-            self.process.wait(PATIENCE)
-            said = self.stderr()
-            self.close()
-            raise AssertionError(f"it does not say where it listens: {self.line!r} {said!r}")
-        self.host, self.port = match.group(1), int(match.group(2))
-        self.url = f"http://127.0.0.1:{self.port}"
-
-    def stderr(self):
-        self.errors.seek(0)
-        return self.errors.read().decode("utf-8")
-
-    def connect(self):
-        connection = socket.create_connection(("127.0.0.1", self.port), PATIENCE)
-        connection.settimeout(PATIENCE)
-        return connection
-
-    def ask(self, target="/index.json", method="GET", **headers):
-        """The reply to one request: status, headers, body. A header given as None is left out."""
-        given = {"Host": f"127.0.0.1:{self.port}", "Connection": "close", **{name.replace("_", "-"): value for name, value in headers.items()}}
-        lines = [f"{method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in given.items() if value is not None), "", ""]
-        return self.raw("\r\n".join(lines).encode("latin-1"), method)
-
-    def raw(self, data, method="GET"):
-        with self.connect() as connection:
-            connection.sendall(data)
-            return Reply(connection.makefile("rb"), method)
-
-    def close(self):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
-        self.errors.close()
-
-
-class Reply:
-
-    def __init__(self, stream, method="GET"):
-        with stream:
-            self.status_line = stream.readline().decode("latin-1")
-            self.status = int(self.status_line.split(" ")[1]) if self.status_line.startswith("HTTP/") else 0
-            self.headers = {}
-            for line in iter(stream.readline, b"\r\n"):
-                if not line:
-                    break
-                name, _, value = line.decode("latin-1").partition(":")
-                self.headers[name.lower()] = value.strip()
-            if method == "HEAD" or self.status == 304:
-                self.body = b""
-                self.more = stream.read() if self.headers.get("connection") == "close" else b""
-            else:
-                self.body = stream.read(int(self.headers.get("content-length", 0)))
 
 
 class Static(unittest.TestCase):
@@ -103,7 +31,7 @@ class Static(unittest.TestCase):
             "with space.json": b"{}", "größe.json": b'{"a":1}', ".hidden.json": b"{}", ".git/config": b"secret",
             "packed.json.gz": gzip.compress(b'{"packed": true}' * 50), "docs.zip": b"PK"})
         write_index(cls.outer, {"secret": "outside"}, **{"outside.json": b'{"secret":"outside"}'})
-        cls.host = Host(cls.folder, "0")
+        cls.host = Host("serve-index", cls.folder, "0")
 
     @classmethod
     def tearDownClass(cls):
@@ -382,7 +310,7 @@ class Life(unittest.TestCase):
         self.folder = os.path.realpath(holder.name)
 
     def host(self, *arguments, **options):
-        host = Host(*arguments, **options)
+        host = Host("serve-index", *arguments, **options)
         self.addCleanup(host.close)
         return host
 

@@ -11,10 +11,9 @@ import threading
 import time
 import unittest
 
+import wire
 from processes import (
-    ENVELOPE,
     FLAGS,
-    META,
     RawRemote,
     Server,
     check_message,
@@ -34,63 +33,11 @@ import doctrove
 PROMPT_END = 2  # seconds: clients send SIGTERM then
 
 
-def nested(depth, inside=b"1"):
-    return b"[" * depth + inside + b"]" * depth
-
-
-def raw_call(arguments, id=b"1", tool=b"doc_extract"):
-    """A tools/call whose arguments are the given bytes."""
-    return b'{"jsonrpc":"2.0","id":' + id + b',"method":"tools/call","params":{"name":"' + tool + b'","arguments":' + arguments + b"}}"
-
-
 class HostileLines(unittest.TestCase):
     """Each line gets the error that is named for it, and the server lives on."""
 
-    # name -> (line, id of the answer, codes that will do; None: a result)
-    LINES = {
-        "malformed": (b"{]", None, {-32700}),
-        "NUL alone": (b"\0", None, {-32700}),
-        "NUL in a message": (b'{"jsonrpc":"2.0","id":1,\0"method":"ping"}', None, {-32700}),
-        "NUL in a string": (b'{"jsonrpc":"2.0","id":1,"method":"pi\0ng"}', None, {-32700}),
-        "escaped NUL in a method": (b'{"jsonrpc":"2.0","id":1,"method":"ping\\u0000"}', 1, {-32601}),
-        "invalid UTF-8": (b'{"jsonrpc":"2.0","id":1,"method":"\xff\xfe"}', None, {-32700}),
-        "overlong UTF-8": (b'{"jsonrpc":"2.0","id":1,"method":"\xc0\xaf"}', None, {-32700}),
-        "surrogate in UTF-8": (b'{"jsonrpc":"2.0","id":1,"method":"\xed\xa0\x80"}', None, {-32700}),
-        "cut UTF-8": (b'{"jsonrpc":"2.0","id":1,"method":"\xe4\xb8', None, {-32700}),
-        "Latin-1": ('{"jsonrpc":"2.0","id":1,"method":"é"}'.encode("latin-1"), None, {-32700}),
-        "UTF-16": ('{"jsonrpc":"2.0","id":1}'.encode("utf-16-le"), None, {-32700}),
-        "NaN": (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":NaN}}', None, {-32700}),
-        "Infinity": (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":-Infinity}}', None, {-32700}),
-        "NaN as id": (b'{"jsonrpc":"2.0","id":NaN,"method":"ping"}', None, {-32700}),
-        "1e999 as id": (b'{"jsonrpc":"2.0","id":1e999,"method":"ping"}', None, {-32600}),
-        "1.0 as id": (b'{"jsonrpc":"2.0","id":1.0,"method":"ping"}', None, {-32600}),
-        "bool as id": (b'{"jsonrpc":"2.0","id":false,"method":"ping"}', None, {-32600}),
-        "null as id": (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', None, {-32600}),
-        "list as id": (b'{"jsonrpc":"2.0","id":[],"method":"ping"}', None, {-32600}),
-        "object as id": (b'{"jsonrpc":"2.0","id":{},"method":"ping"}', None, {-32600}),
-        "huge int as id": (b'{"jsonrpc":"2.0","id":' + b"9" * 10000 + b',"method":"ping"}', None, {-32700, -32600}),
-        "huge int elsewhere": (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":' + b"9" * 100000 + b"}}", None, {-32700, -32600}),
-        "200 nested arrays": (nested(200), None, {-32600}),
-        "100,000 nested arrays": (nested(100000), None, {-32700}),
-        "100,000 open arrays": (b"[" * 100000, None, {-32700}),
-        "100,000 nested objects": (b'{"a":' * 100000 + b"1" + b"}" * 100000, None, {-32700}),
-        "100,000 nested arrays as params": (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":' + nested(100000) + b"}", None, {-32700}),
-        "200 nested arrays as id": (b'{"jsonrpc":"2.0","id":' + nested(200) + b',"method":"ping"}', None, {-32600}),
-        "200 nested arrays as arguments": (raw_call(nested(200)), 1, {-32602}),
-        "200 nested arrays as an argument": (raw_call(b'{"id":' + nested(200) + b"}"), 1, None),
-        "200 nested arrays as _meta": (b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":' + nested(200) + b"}}", 1, None),
-        "lone surrogate as method": (b'{"jsonrpc":"2.0","id":1,"method":"\\ud800"}', 1, {-32601}),
-        "lone surrogate as tool": (raw_call(b"{}", tool=b"\\udfff"), 1, {-32602}),
-        "lone surrogate as an argument": (raw_call(b'{"id":"\\ud800"}'), 1, None),
-        "lone surrogate as an argument's name": (raw_call(b'{"\\ud800":1}'), 1, None),
-        "lone surrogate as id": (b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}', "\ud800", None),
-        "lone surrogate as version": (encode(request("tools/list", {"_meta": {**ENVELOPE, META + "protocolVersion": "\ud800"}})).strip(), 1, {-32022}),
-        "lone surrogate as a member": (b'{"jsonrpc":"2.0","id":1,"method":"ping","\\ud800":"\\udc00"}', 1, None),
-        "the same id twice in one object": (b'{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', 2, None),
-    }
-
     def test_each_gets_its_error(self):
-        lines = list(self.LINES.items())
+        lines = list(wire.HOSTILE_LINES.items())
         sent = [initialize("2025-11-25", "open")]
         for at, (_, (line, _, _)) in enumerate(lines):
             sent += [line, request("ping", id=f"after-{at}")]
@@ -119,7 +66,8 @@ class HostileLines(unittest.TestCase):
         # What the parser still takes, the checks and messages after it must take too.
         for depth in (500, 900, 950, 970, 980, 990):
             with self.subTest(depth=depth):
-                done = exchange([initialize("2025-11-25", "open"), raw_call(b'{"id":"zod","maxChars":' + nested(depth) + b"}"), request("ping", id="after")])
+                call = wire.raw_call(b'{"id":"zod","maxChars":' + wire.nested(depth) + b"}")
+                done = exchange([initialize("2025-11-25", "open"), call, request("ping", id="after")])
                 answer = done.messages[1]
                 self.assertEqual(done.messages[2]["id"], "after")
                 if "error" in answer:
@@ -181,72 +129,10 @@ class HostileLines(unittest.TestCase):
 class Arguments(unittest.TestCase):
     """Bad arguments are tool results: code `validation`, the argument named, and what is accepted."""
 
-    # tool, arguments, the argument named, what the message must say
-    BAD = [
-        ("catalog_lookup", {}, "query", ["query", "required"]),
-        ("catalog_lookup", {"query": None}, "query", ["query"]),
-        ("catalog_lookup", {"query": 7}, "query", ["query", "text"]),
-        ("catalog_lookup", {"query": ["express"]}, "query", ["query", "text"]),
-        ("catalog_lookup", {"query": {"a": 1}}, "query", ["query", "text"]),
-        ("catalog_lookup", {"query": True}, "query", ["query", "text"]),
-        ("catalog_lookup", {"query": ""}, "query", ["query", "non-empty"]),
-        ("catalog_lookup", {"query": " \t\n "}, "query", ["query", "non-empty"]),
-        ("catalog_lookup", {"query": "x" * 10240}, "query", ["query", "10240"]),
-        ("catalog_lookup", {"query": "\ud800"}, "query", ["query", "surrogate"]),
-        ("catalog_lookup", {"query": "express", "limit": 0}, "limit", ["limit", "1", "50"]),
-        ("catalog_lookup", {"query": "express", "limit": 51}, "limit", ["limit", "1", "50"]),
-        ("catalog_lookup", {"query": "express", "limit": -1}, "limit", ["limit", "1", "50"]),
-        ("catalog_lookup", {"query": "express", "limit": 8.5}, "limit", ["limit", "whole", "8.5"]),
-        ("catalog_lookup", {"query": "express", "limit": "8"}, "limit", ["limit", "1", "50"]),
-        ("catalog_lookup", {"query": "express", "limit": True}, "limit", ["limit", "1", "50"]),
-        ("catalog_lookup", {"query": "express", "limit": []}, "limit", ["limit", "1", "50"]),
-        ("catalog_lookup", {"query": "express", "limit": 10 ** 30}, "limit", ["limit", "1", "50"]),
-        ("catalog_lookup", {"query": "express", "nonsense": 1}, "nonsense", ["nonsense", "query", "limit"]),
-        ("catalog_releases", {}, "id", ["id", "required"]),
-        ("catalog_releases", {"id": ""}, "id", ["id", "non-empty"]),
-        ("catalog_releases", {"id": 1}, "id", ["id"]),
-        ("catalog_releases", {"id": "zod", "version": "3"}, "version", ["version", "id"]),
-        ("doc_extract", {}, "id", ["id", "required"]),
-        ("doc_extract", {"id": "express", "version": 5}, "version", ["version", "text"]),
-        ("doc_extract", {"id": "express", "focus": ["a"]}, "focus", ["focus", "text"]),
-        ("doc_extract", {"id": "express", "focus": "x" * 10240}, "focus", ["focus", "10240"]),
-        ("doc_extract", {"id": "express", "focus": "a\udc00b"}, "focus", ["focus", "surrogate"]),
-        ("doc_extract", {"id": "\udfff"}, "id", ["id", "surrogate"]),
-        ("doc_extract", {"id": "x" * 10240}, "id", ["id", "10240"]),
-        ("doc_extract", {"id": "express", "maxSections": 0}, "maxSections", ["maxSections", "1", "50"]),
-        ("doc_extract", {"id": "express", "maxSections": 51}, "maxSections", ["maxSections", "1", "50"]),
-        ("doc_extract", {"id": "express", "maxChars": 0}, "maxChars", ["maxChars"]),
-        ("doc_extract", {"id": "express", "maxChars": 1e300}, "maxChars", ["maxChars"]),
-        ("doc_extract", {"id": "express", "\ud800\x00": 1}, None, ["id, version, focus, maxSections, maxChars"]),
-        ("doc_extract", {"id": "express", "x" * 10000: 1}, None, ["id, version, focus, maxSections, maxChars"]),
-        ("doc_extract", {"id": "express", "": 1}, "", ["id, version, focus, maxSections, maxChars"]),
-        ("doc_extract", {"id": "express", "focus": "a", "topic": "b"}, "focus", ["focus", "topic"]),
-    ]
-    # tool, arguments, arguments that must give the same answer
-    SAME = [
-        ("catalog_lookup", {"query": "express", "limit": 2.0}, {"query": "express", "limit": 2}),
-        ("catalog_lookup", {"query": "express", "limit": None}, {"query": "express"}),
-        ("catalog_lookup", {"query": "  express \n"}, {"query": "express"}),
-        ("catalog_lookup", {"q": "express"}, {"query": "express"}),
-        ("doc_extract", {"id": "express", "version": None, "focus": None, "maxSections": None, "maxChars": None}, {"id": "express"}),
-        ("doc_extract", {"id": "express", "focus": ""}, {"id": "express"}),
-        ("doc_extract", {"id": "express", "focus": "   "}, {"id": "express"}),
-        ("doc_extract", {"id": "express", "version": ""}, {"id": "express"}),
-        ("doc_extract", {"id": "express", "maxSections": 3.0, "maxChars": 4000.0}, {"id": "express", "maxSections": 3, "maxChars": 4000}),
-        ("doc_extract", {"library": "express", "topic": "wildcard"}, {"id": "express", "focus": "wildcard"}),
-        ("doc_extract", {"libraryId": "express", "question": "wildcard"}, {"id": "express", "focus": "wildcard"}),
-        ("doc_extract", {"id": "express", "q": "wildcard"}, {"id": "express", "focus": "wildcard"}),
-        ("doc_extract", {"id": "Express"}, {"id": "express"}),
-        ("doc_extract", {"id": "expressjs"}, {"id": "express"}),
-        ("doc_extract", {"id": "express", "version": "LATEST"}, {"id": "express", "version": "latest"}),
-        ("catalog_releases", {"library": "zod"}, {"id": "zod"}),
-        ("catalog_releases", {"libraryId": "zod"}, {"id": "zod"}),
-    ]
-
     def test_bad_arguments_are_named_with_what_is_accepted(self):
-        done = exchange([initialize("2025-11-25"), *(tool_call(tool, arguments, at) for at, (tool, arguments, _, _) in enumerate(self.BAD, 1))])
+        done = exchange([initialize("2025-11-25"), *(tool_call(tool, arguments, at) for at, (tool, arguments, _, _) in enumerate(wire.BAD_ARGUMENTS, 1))])
         self.assertEqual((done.code, done.stderr), (0, ""))
-        for at, (tool, arguments, argument, says) in enumerate(self.BAD, 1):
+        for at, (tool, arguments, argument, says) in enumerate(wire.BAD_ARGUMENTS, 1):
             with self.subTest(tool, arguments=repr(arguments)[:80]):
                 result = done.by_id(at)["result"]
                 self.assertIs(result["isError"], True)
@@ -260,9 +146,9 @@ class Arguments(unittest.TestCase):
                 self.assertIn(error["message"], result["content"][0]["text"])
 
     def test_other_ways_to_say_the_same(self):
-        pairs = [tool_call(tool, each, f"{at}-{way}") for at, (tool, first, second) in enumerate(self.SAME) for way, each in enumerate((first, second))]
+        pairs = [tool_call(tool, each, f"{at}-{way}") for at, (tool, *ways) in enumerate(wire.SAME_ARGUMENTS) for way, each in enumerate(ways)]
         done = exchange([initialize("2025-11-25"), *pairs])
-        for at, (tool, first, _) in enumerate(self.SAME):
+        for at, (tool, first, _) in enumerate(wire.SAME_ARGUMENTS):
             with self.subTest(tool, arguments=first):
                 one, other = done.by_id(f"{at}-0")["result"], done.by_id(f"{at}-1")["result"]
                 self.assertIs(other["isError"], False)
@@ -307,63 +193,10 @@ class Arguments(unittest.TestCase):
 
 class Fuzz(unittest.TestCase):
 
-    SEEDS = [
-        initialize("2025-11-25", 1), request("ping", id="p"), request("tools/list", {}, 2), request("tools/list", {"_meta": ENVELOPE}, "t"),
-        request("server/discover", {"_meta": ENVELOPE}, 3),
-        tool_call("catalog_lookup", {"query": "express", "limit": 3}, 4), tool_call("catalog_releases", {"id": "zod"}, 5),
-        tool_call("catalog_lookup", {"query": "日期"}, "六", _meta=ENVELOPE),
-        tool_call("doc_extract", {"id": "express", "version": "4", "focus": "wildcard", "maxSections": 1, "maxChars": 1000}, 7),
-        {"jsonrpc": "2.0", "method": "notifications/initialized"}, {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 4}},
-        request("subscriptions/listen", {"_meta": ENVELOPE, "notifications": {"toolsListChanged": True}}, "L"), {"jsonrpc": "2.0", "id": 9, "result": {}},
-    ]
-    SPICE = [b"{", b"}", b"[", b"]", b'"', b",", b":", b"null", b"true", b"1e999", b"-0", b"\\ud800", b"\\u0000", b"\xff", b"\xe4\xb8\xad", b"\0", b"\n",
-             b"\r\n", b" ", b'"id":null', b'"id":[]', b"NaN",
-             b"99999999999999999999", b"\\", b"//", b"\xef\xbb\xbf", b"0.5", b"{}", b"[[[[]]]]"]
-
-    def mutate(self, chance):
-        line = bytearray(json.dumps(chance.choice(self.SEEDS), ensure_ascii=chance.random() < 0.5).encode("utf-8"))
-        for _ in range(chance.choice((0, 1, 1, 1, 2, 3, 8))):
-            at = chance.randrange(len(line) + 1)
-            kind = chance.randrange(6)
-            if kind == 0:
-                line[at:at] = chance.choice(self.SPICE)
-            elif kind == 1:
-                del line[at:at + chance.choice((1, 1, 2, 5, 20))]
-            elif kind == 2 and at < len(line):
-                line[at] = chance.randrange(256)
-            elif kind == 3:
-                line[at:at + 6] = line[at:at + 6] * chance.choice((2, 2, 50))
-            elif kind == 4:
-                other = json.dumps(chance.choice(self.SEEDS)).encode()
-                cut = chance.randrange(len(other))
-                line[at:] = other[cut:]
-            elif kind == 5:
-                line[at:at + 1] = chance.choice(self.SPICE)
-        return bytes(line)
-
-    def wanted(self, line):
-        """What an answer to the line must look like: None for no answer, ('id', value), or ('listen', value)."""
-        if not line.strip():
-            return None
-        try:
-            message = json.loads(line.decode("utf-8"), parse_constant=lambda name: 1 / 0)
-        except (ValueError, ZeroDivisionError, RecursionError):
-            return "id", None
-        if not isinstance(message, dict):
-            return "id", None
-        if "id" not in message:
-            return None
-        id = message["id"]
-        if isinstance(id, (bool, float)) or not isinstance(id, (int, str)):
-            return "id", None
-        if "method" not in message and ("result" in message or "error" in message):
-            return None
-        return "id", id
-
     def test_ten_thousand_mutated_lines_leave_it_answering(self):
         chance = random.Random(20260728)
-        data = b"\n".join(self.mutate(chance) for _ in range(10000)) + b"\n"
-        wanted = [each for each in map(self.wanted, data.split(b"\n")) if each]
+        data = b"\n".join(wire.mutate(chance) for _ in range(10000)) + b"\n"
+        wanted = [each for each in map(wire.wanted_answer, data.split(b"\n")) if each]
         done = exchange([initialize("2025-11-25", "open"), data.rstrip(b"\n"), request("ping", id="still here")])
         self.assertEqual((done.code, done.stderr), (0, ""))
         for message in done.messages:
