@@ -25665,25 +25665,36 @@ TOOL_COMMANDS = {
 }
 
 
-def help_text() -> str:
-    def row(left: str, right: str) -> str:
-        return f"  {left:<32}{right}" if len(left) < 31 else f"  {left}\n  {'':<32}{right}"
+def help_row(left: str, right: str) -> str:
+    return f"  {left:<32}{right}" if len(left) < 31 else f"  {left}\n  {'':<32}{right}"
 
+
+def command_help(name: str) -> str:
+    """What --help says of one command."""
+    operands, _, _, options, text = COMMANDS[name]
+    lines = [f"usage: {program_name()} [OPTIONS] {name} {operands}".rstrip(), f"       {text}", ""]
+    for option in options:
+        metavar, meaning, _ = COMMAND_OPTIONS[option]
+        lines.append(help_row(f"--{option} {metavar}".rstrip(), meaning))
+    return "\n".join([*lines, "", f"{program_name()} --help lists the options that all commands take."])
+
+
+def help_text() -> str:
     program = program_name()
     lines = [f"doctrove {__version__}: versioned library documentation for coding agents, offline.", "",
              f"usage: {program} [OPTIONS]                    serve MCP on standard input and output",
-             f"       {program} [OPTIONS] COMMAND …", "", "commands:"]
+             f"       {program} [OPTIONS] COMMAND …", f"       {program} COMMAND --help", "", "commands:"]
     for name, (operands, _, _, options, text) in COMMANDS.items():
-        lines.append(row(f"{name} {operands}".rstrip(), text))
+        lines.append(help_row(f"{name} {operands}".rstrip(), text))
         for option in options:
             metavar, meaning, _ = COMMAND_OPTIONS[option]
-            lines.append(row(f"    --{option} {metavar}".rstrip(), meaning))
+            lines.append(help_row(f"    --{option} {metavar}".rstrip(), meaning))
     lines += ["", "options (environment variable; all but --config, --no-cache, --help and --version are also keys of the config file):"]
     for setting in SETTINGS:
-        lines.append(row(f"--{setting.option} {setting.metavar}".rstrip(), f"{setting.help} ({setting.env}; {setting.key}{default_text(setting)})"))
+        lines.append(help_row(f"--{setting.option} {setting.metavar}".rstrip(), f"{setting.help} ({setting.env}; {setting.key}{default_text(setting)})"))
     name, metavar, env, text = CONFIG_OPTION
-    lines += [row("--no-cache", "the same as --cache-ttl 0"), row(f"--{name} {metavar}", f"{text} ({env})"),
-              row("--help", "this text"), row("--version", "the version"), "",
+    lines += [help_row("--no-cache", "the same as --cache-ttl 0"), help_row(f"--{name} {metavar}", f"{text} ({env})"),
+              help_row("--help", "this text"), help_row("--version", "the version"), "",
               "exit codes: 0 found, 1 nothing found or not readable now, 2 wrong usage or configuration, or a damaged index"]
     return "\n".join(lines)
 
@@ -25943,7 +25954,7 @@ def run_doctor(catalog: Catalog, settings: Settings, options: Mapping[str, list[
 def run_command(command: str, operands: Sequence[str], options: Mapping[str, list[str]], environ: Mapping[str, str]) -> int:
     """A command, or --help or --version. Returns the exit code; raises DocError config."""
     if "help" in options or "version" in options:
-        show(help_text() if "help" in options else f"doctrove {__version__}")
+        show((command_help(command) if command in COMMANDS else help_text()) if "help" in options else f"doctrove {__version__}")
         return FOUND
     settings = load_settings(options, environ)
     if command == "serve-index":

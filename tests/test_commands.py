@@ -158,7 +158,12 @@ class Commands(unittest.TestCase):
     def test_help(self):
         text = self.found(command("--help"))
         self.assertEqual(text, self.found(command("-h")))
-        self.assertEqual(text, self.found(command("lookup", "--help")))
+        for name, (operands, _, _, options, meaning) in doctrove.COMMANDS.items():
+            with self.subTest(name):
+                shown = self.found(command(name, "--help"))
+                self.assertIn(f"{name} {operands}".rstrip() + "\n", shown)
+                self.assertIn(meaning, shown)
+                self.assertEqual(re.findall("(?m)^  --([a-z-]+)", shown), list(options))
         for part in ("lookup", "releases", "extract", "serve-index", "doctor", "--index-url", "--version", "usage"):
             self.assertIn(part, text)
 

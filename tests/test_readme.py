@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-from processes import Host, ROOT, clean_env, command, exchange, initialize, program, reference, request, section, write_index
+from processes import ROOT, Host, clean_env, command, exchange, initialize, program, reference, request, section, write_index
 
 import doctrove
 
@@ -159,7 +159,7 @@ class Tables(unittest.TestCase):
         done = subprocess.run([sys.executable, os.path.join(ROOT, "build_zipapp.py"), "--help"], stdin=subprocess.DEVNULL, capture_output=True, env=clean_env(),
                               timeout=60)
         known |= set(re.findall(r"--([a-z-]+)", done.stdout.decode("utf-8")))
-        known |= {"flag", "profile", "dump-config"}  # an example of an identifier, and options of dsh
+        known |= {"flag", "profile", "dump-config", "transport"}  # an example of an identifier, and options of dsh and claude
         self.assertEqual(sorted(set(re.findall(r"(?<![\w-])--([a-z][a-z-]*)", self.readme)) - known), [])
 
     def test_options_of_the_build(self):
