@@ -25758,6 +25758,13 @@ def tool_call(command: str, operands: Sequence[str], options: Mapping[str, list[
     return {**TOOL_BY_NAME, **library_tools()}[name], arguments
 
 
+def at_the_shell(text: str) -> str:
+    """Advice that names tools and their arguments, with the commands and options that stand for them: those names that are no words of the language."""
+    words = {tool: command for command, (tool, _, _) in TOOL_COMMANDS.items()}
+    words.update({argument: f"--{option}" for option, (_, _, argument) in COMMAND_OPTIONS.items() if argument})
+    return re.sub(r"\b[a-z]+(?:_[a-z]+|[A-Z][a-z]+)\b", lambda match: words.get(match.group(), match.group()), text)
+
+
 def run_tool(command: str, operands: Sequence[str], options: Mapping[str, list[str]], catalog: Catalog, settings: Settings) -> int:
     """A tool at the shell: its text, or its structured answer with --json. Returns the exit code."""
     tool, arguments = tool_call(command, operands, options)
@@ -25768,8 +25775,10 @@ def run_tool(command: str, operands: Sequence[str], options: Mapping[str, list[s
         if as_json:
             show(json.dumps({"error": error.report(settings.lang)}, ensure_ascii=False, indent=2))
         else:
-            log(shorten(error.message(settings.lang), 2000))
+            log(shorten(at_the_shell(error.message(settings.lang)), 2000))
         return USAGE if error.code in ("validation", "config", "internal") else NOTHING_FOUND  # internal: what is configured is damaged
+    if "next" in answer and not as_json:
+        answer = {**answer, "next": at_the_shell(answer["next"])}
     show(json.dumps(answer, ensure_ascii=False, indent=2) if as_json else paint(tool.render(answer, settings.lang)))
     failed = command == "refresh" and any(row.get("failed") for row in answer["repos"])
     return FOUND if answer.get(TOOL_COMMANDS[command][2]) and not failed else NOTHING_FOUND

@@ -182,7 +182,7 @@ class Commands(unittest.TestCase):
         for arguments, says in ((("lookup", ""), "query"), (("lookup", "  "), "query"), (("lookup", "x", "--limit", "0"), "50"),
                                 (("lookup", "x", "--limit", "51"), "50"), (("lookup", "x", "--limit", "ten"), "50"),
                                 (("lookup", "x", "--limit=-1"), "50"), (("extract", ""), "id"), (("extract", "express", "--max-sections", "0"), "50"),
-                                (("extract", "express", "--max-chars", "1"), "maxChars"),
+                                (("extract", "express", "--max-chars", "1"), "--max-chars"),
                                 (("lookup", "x" * 10240), "query")):
             with self.subTest(arguments=str(arguments)[:60]):
                 self.refused(command(*arguments), says)
