@@ -22288,7 +22288,7 @@ PAGE = r'''<!doctype html>
 html { scroll-padding-top: 4.5rem; -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
 body { margin: 0; min-height: 100vh; display: flex; flex-direction: column; background: var(--page); color: var(--text); font: 1rem/1.55 var(--sans); }
 h1, h2, h3, h4, h5, h6, p, ul, ol, dl, dd, pre, figure, fieldset, blockquote { margin: 0; padding: 0; }
-h1, h2, h3, h4, h5, h6 { font-weight: 640; line-height: 1.3; text-wrap: balance; overflow-wrap: anywhere; }
+h1, h2, h3, h4, h5, h6 { font-weight: 640; line-height: 1.3; text-wrap: pretty; overflow-wrap: anywhere; }
 ul, ol { list-style: none; }
 fieldset { border: 0; min-width: 0; }
 a { color: var(--accent); text-decoration-thickness: 1px; text-underline-offset: 0.18em; }
@@ -22356,17 +22356,19 @@ button { cursor: pointer; border-radius: 7px; white-space: nowrap; }
 #find .field input { min-height: 3rem; font-size: 1.0625rem; }
 #home .status { margin: 1.4rem 0 0.5rem; }
 .rows { border-top: 1px solid var(--line); margin: 0 -0.75rem; }
-.rows > li { position: relative; padding: 0.95rem 0.75rem; border-bottom: 1px solid var(--line); }
+.rows > li { position: relative; display: grid; grid-template-columns: minmax(0, 1fr) auto; column-gap: 1.5rem; padding: 0.9rem 0.75rem;
+  border-bottom: 1px solid var(--line); }
 .rows > li:hover { background: var(--panel); }
 .rows > li:has(> h2 > .row:focus-visible) { outline: 2px solid var(--accent); outline-offset: -2px; border-radius: 5px; }
 .rows > li > h2 > .row:focus-visible { outline: none; }
 .rows h2 { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 0.6rem; font-size: 1.0625rem; }
-.rows h2 code { color: var(--soft); font-weight: 400; font-size: 0.8125rem; }
+.rows h2 code, .rows h2 small { color: var(--soft); font-weight: 400; font-size: 0.8125rem; }
 .rows h2 .row { color: var(--text); text-decoration: none; }
 .rows li:hover .row { color: var(--accent); }
 .rows .row::after { content: ""; position: absolute; inset: 0; }
 .rows .summary { color: var(--soft); font-size: 0.9375rem; max-width: 44rem; text-wrap: pretty; }
-.chips { display: flex; flex-wrap: wrap; gap: 0.35rem; margin-top: 0.5rem; }
+.chips { grid-area: 1 / 2 / span 3; display: flex; flex-wrap: wrap; gap: 0.35rem; justify-content: flex-end; align-content: flex-start; max-width: 17rem; }
+.chips .status { min-height: 0; font-size: 0.8125rem; }
 .chips a, .chip { position: relative; z-index: 1; padding: 0.05rem 0.5rem; border: 1px solid var(--line); border-radius: 5px; background: var(--page);
   color: var(--text); font: 0.8125rem/1.6 var(--mono); text-decoration: none; }
 .chips a:hover { border-color: var(--accent); color: var(--accent); }
@@ -22404,7 +22406,12 @@ button { cursor: pointer; border-radius: 7px; white-space: nowrap; }
 .side details { margin-top: 1.25rem; }
 .side summary { font-size: 0.8125rem; font-weight: 640; cursor: pointer; margin-bottom: 0.6rem; }
 .side summary span { color: var(--soft); font-weight: 400; }
-.deep-2 { padding-left: 0.75rem; } .deep-3 { padding-left: 1.5rem; } .deep-4 { padding-left: 2.25rem; }
+.links .deep-2 a { padding-left: 1.35rem; }
+.links .deep-3 a { padding-left: 2.1rem; }
+.links .deep-4 a { padding-left: 2.85rem; }
+.list .deep-2 { padding-left: 1rem; }
+.list .deep-3 { padding-left: 2rem; }
+.list .deep-4 { padding-left: 3rem; }
 .toolbar { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0.5rem 1rem; margin-top: 1rem; padding-bottom: 0.9rem;
   border-bottom: 1px solid var(--line); }
 .toolbar .status { flex: 1 1 16rem; }
@@ -22430,6 +22437,8 @@ button { cursor: pointer; border-radius: 7px; white-space: nowrap; }
   color: var(--text); text-decoration: none; overflow-wrap: anywhere; }
 .list a:hover { background: var(--panel); color: var(--accent); }
 .list small { color: var(--soft); font: 0.75rem var(--mono); }
+.list .deep-2 a, .list .deep-3 a, .list .deep-4 a { color: var(--soft); padding-top: 0.22rem; padding-bottom: 0.22rem; }
+.list .deep-2 a:hover, .list .deep-3 a:hover, .list .deep-4 a:hover { color: var(--accent); }
 .list.wide { columns: 2; column-gap: 2rem; }
 .list.wide li { break-inside: avoid; }
 
@@ -22523,6 +22532,8 @@ button { cursor: pointer; border-radius: 7px; white-space: nowrap; }
   main { padding-top: 1.5rem; }
   #home h1, #connect h1 { font-size: 1.4375rem; }
   .list.wide { columns: 1; }
+  .rows > li { display: block; }
+  .chips { max-width: none; margin: 0.5rem 0 0; justify-content: flex-start; }
   .foot kbd, .foot .keys { display: none; }
   .code pre { padding: 0.75rem; font-size: 0.8125rem; }
   .code pre, .passage { margin-left: 0; margin-right: 0; }
@@ -23156,13 +23167,16 @@ const FAULTS = {network: "No answer", "not-found": "Not found", version: "No suc
 function entryRow(entry) {
   const place = {view: "library", id: entry.id};
   const pinned = entry.pinned && entry.pinned.version;
+  const chips = h("div", {class: "chips"}, entry.versions.slice(0, 6).map((version) => h("a", {href: address({...place, version})}, version)),
+    entry.versions.length > 6 && h("span", {class: "status"}, `and ${entry.versions.length - 6} more`));
   return h("li", {},
-    h("h2", {}, h("a", {class: "row", href: address(place)}, entry.name || entry.id), h("code", {}, entry.id),
+    h("h2", {}, h("a", {class: "row", href: address(place)}, entry.name || entry.id), entry.name && entry.name !== entry.id && h("code", {}, entry.id),
+      entry.sections && h("small", {}, count(entry.sections, "section")),
       pinned && h("span", {class: "chip", title: entry.pinned.file}, "pinned " + pinned)),
     entry.summary && h("p", {class: "summary"}, entry.summary),
-    entry.matches && h("p", {class: "why"}, meter(entry.score), h("b", {}, entry.score.toFixed(2)), entry.matches.join("; ")),
-    h("div", {class: "chips"}, entry.versions.slice(0, 8).map((version) => h("a", {href: address({...place, version})}, version)),
-      entry.versions.length > 8 && h("span", {class: "status"}, `and ${entry.versions.length - 8} more`)));
+    entry.matches && h("p", {class: "why"}, meter(entry.score), h("span", {}, "score ", h("b", {}, entry.score.toFixed(2))),
+      h("span", {}, entry.matches.join("; "))),
+    chips);
 }
 
 const entryRows = (entries) => h("ol", {class: "rows", "data-rows": true}, entries.map(entryRow));
@@ -23204,25 +23218,29 @@ async function showFacts(turn) {
   const {data} = await callTool("catalog_lookup", {query: "*", limit: 1}, turn.signal);
   const rows = [["Endpoint", [h("code", {}, ENDPOINT)]], ["Protocol", [`MCP ${PROTOCOL}, and older`]], ["Tools", [String(offered.tools.size)]]];
   for (const source of (data && data.sources) || []) {
-    const where = source.kind === "bundled" ? "brought along" : source.location;
-    rows.push([source.kind === "bundled" ? "Documentation" : `Documentation, ${source.kind}`,
-      [`${where}: ${count(source.entries || 0, "library", "libraries")}${source.stale ? " (its last copy)" : ""}`]]);
+    rows.push([{bundled: "Brought along", library: "Library folder", local: "Local index", remote: "Remote index"}[source.kind] || source.kind,
+      [count(source.entries || 0, "library", "libraries"), source.kind === "bundled" ? "" : [" in ", h("code", {}, source.location)],
+        source.stale ? " (its last copy)" : ""]]);
   }
   $("facts").replaceChildren(...rows.flatMap(([term, details]) => [h("dt", {}, term), h("dd", {}, details)]));
 }
 
 async function showLibrary(place, turn) {
   const asking = answerFor(place, turn.signal);
-  asking.catch(() => {});
   const about = showAbout(place, turn);
+  for (const promise of [asking, about]) promise.catch(() => {});  // both are awaited below
   $("question").value = place.ask;
   for (const radio of $("form").querySelectorAll("input")) radio.checked = radio.value === place.as;
   $("answer").classList.add("busy");
   const answer = await asking;
   if (turn.signal.aborted) return;
   const at = {...place, version: (answer.data && answer.data.version) || place.version};
-  showAnswer(at, answer);
-  await Promise.all([about, showContents(at, turn)]);
+  const contents = await contentsOf(at, turn.signal);
+  if (turn.signal.aborted) return;
+  showAnswer(at, answer, contents);
+  showContents(at, contents);
+  if (place.section && place.ask) showHits(at, (await answerFor({...place, section: ""}, turn.signal)).data, turn.signal);
+  await about;
 }
 
 function answerFor(place, signal) {
@@ -23240,7 +23258,6 @@ async function showAbout(place, turn) {
     $("library-about").replaceChildren();
     $("versions").replaceChildren();
     $("contents").replaceChildren();
-    delete $("contents").dataset.of;
   }
   const {data} = await callTool("catalog_releases", {id: place.id}, turn.signal);
   if (turn.signal.aborted || !data) return;
@@ -23258,7 +23275,7 @@ async function showAbout(place, turn) {
   markCurrent();
 }
 
-function showAnswer(place, {name, given, text, data}) {
+function showAnswer(place, {name, given, text, data}, contents) {
   $("answer").classList.remove("busy");
   const box = $("answer"), status = $("answer-status");
   $("library").dataset.version = place.version;
@@ -23280,9 +23297,9 @@ function showAnswer(place, {name, given, text, data}) {
   const parts = [...notices(data)];
   if (place.section) parts.push(...wholeSection(place, data));
   else if (place.ask) parts.push(...passages(place, data));
-  else parts.push(...outline(place, data));
+  else parts.push(h("h2", {}, "Contents"), headings(place, contents.rows), ...restOf(contents));
   box.replaceChildren(...parts);
-  showHits(place, data);
+  if (place.ask && !place.section) showHits(place, data);
 }
 
 function describeAnswer(place, data, text) {
@@ -23307,7 +23324,7 @@ function passage(place, row, number, whole) {
 }
 
 function headings(place, rows) {
-  return h("ol", {class: rows.length > 12 ? "list wide" : "list"}, rows.map((row) => h("li", {},
+  return h("ol", {class: rows.length > 12 ? "list wide" : "list"}, rows.map((row) => h("li", {class: row.level > 1 && "deep-" + row.level},
     h("a", {class: "row", href: address({...place, section: row.id})}, row.heading || row.id,
       row.relevance > 0 && h("small", {}, row.relevance.toFixed(2))))));
 }
@@ -23328,45 +23345,46 @@ function wholeSection(place, data) {
   return parts;
 }
 
-function outline(place, data) {
-  const rows = [...data.sections, ...data.more].map((row) => ({...row, relevance: 0}));
-  const left = data.total - rows.length;
-  const rest = left > 0 ? [h("p", {class: "after"}, `${count(left, "section")} more: ask for what you need.`)] : [];
-  return [h("h2", {}, "Contents"), headings(place, rows), ...rest];
+function restOf({rows, total}) {
+  return rows.length < total ? [h("p", {class: "after"}, `${count(total - rows.length, "section")} more: ask for what you need.`)] : [];
 }
 
-function showHits(place, data) {
-  const rows = place.ask && !place.section ? [...data.sections, ...data.more] : [];
+/* Beside an answer its hits, and beside a section the hits of the question that led there. */
+function showHits(place, data, signal) {
+  if (!data || (signal && signal.aborted)) return;
+  const rows = [...data.sections, ...data.more];
   $("hits-box").hidden = rows.length < 2;
+  $("hits-title").textContent = place.section ? `For “${place.ask}”` : "In this answer";
   $("hits").replaceChildren(...rows.map((row, number) => {
-    const target = number < data.sections.length ? `passage-${number + 1}` : undefined;
-    return h("li", {}, h("a", {class: "row", href: address({...place, section: row.id}), "data-passage": target},
+    const target = !place.section && number < data.sections.length ? `passage-${number + 1}` : undefined;
+    const current = row.id === place.section && "true";
+    return h("li", {}, h("a", {class: "row", href: address({...place, section: row.id}), "data-passage": target, "aria-current": current},
       row.heading || row.id, h("small", {}, row.relevance.toFixed(2))));
   }));
 }
 
-/* The contents beside a question or a section, from get_toc where it is offered: it knows the levels. */
-async function showContents(place, turn) {
-  const box = $("contents-box"), of = `${place.id}@${place.version}`;
-  box.hidden = !place.ask && !place.section;
-  if ($("contents").dataset.of !== of) {
-    const offered = await server(turn.signal);
-    let rows, total;
-    if (offered.tools.has("get_toc")) {
-      const {data} = await callTool("get_toc", {repo: place.id, version: place.version, maxChars: OUTLINE}, turn.signal);
-      if (data) { rows = data.sections.map((row) => ({id: row.id, heading: row.title, level: row.level})); total = data.total; }
-    } else {
-      const {data} = await callTool("doc_extract", {id: place.id, version: place.version, maxSections: 1, maxChars: OUTLINE}, turn.signal);
-      if (data) { rows = [...data.sections, ...data.more]; total = data.total; }
-    }
-    if (turn.signal.aborted || !rows) return;
-    const least = Math.min(...rows.map((row) => row.level || 1));
-    $("contents").dataset.of = of;
-    $("contents-count").textContent = rows.length < total ? `${rows.length} of ${total}` : total;
-    $("contents").replaceChildren(...rows.map((row) => h("li", {class: "deep-" + Math.min(4, (row.level || 1) - least + 1)},
-      h("a", {class: "row", "data-section": row.id, href: "#"}, row.heading || row.id))));
+/* {rows: [{id, heading, level}], total}: from get_toc where it is offered, which knows the levels; else an id shows what it stands below. */
+async function contentsOf(place, signal) {
+  const given = {version: place.version, maxChars: OUTLINE};
+  if ((await server(signal)).tools.has("get_toc")) {
+    const {data} = await callTool("get_toc", {repo: place.id, ...given}, signal);
+    if (data) return {rows: data.sections.map((row) => ({id: row.id, heading: row.title, level: Math.min(4, row.level)})), total: data.total};
   }
-  for (const link of $("contents").querySelectorAll("a")) link.href = address({...place, section: link.dataset.section});
+  const {data} = await callTool("doc_extract", {id: place.id, ...given, maxSections: 1}, signal);
+  if (!data) return {rows: [], total: 0};
+  let above = null;
+  const rows = [...data.sections, ...data.more].map(({id, heading}) => {
+    if (!above || !id.startsWith(above + "/")) above = id;
+    return {id, heading, level: above === id ? 1 : 2};
+  });
+  return {rows, total: data.total};
+}
+
+function showContents(place, {rows, total}) {
+  $("contents-box").hidden = (!place.ask && !place.section) || rows.length === 0;
+  $("contents-count").textContent = rows.length < total ? `${rows.length} of ${total}` : total;
+  $("contents").replaceChildren(...rows.map((row) => h("li", {class: row.level > 1 && "deep-" + row.level},
+    h("a", {class: "row", "data-section": row.id, href: address({...place, section: row.id})}, row.heading || row.id))));
   markCurrent();
   showNeighbours(place);
 }
@@ -23586,6 +23604,7 @@ async function route() {
   for (const name of Object.keys(VIEWS)) $(name).hidden = name !== view;
   for (const link of document.querySelectorAll("[data-view]")) setCurrent(link, (link.dataset.view === "connect") === (view === "connect"));
   $("token").hidden = true;
+  $("main").setAttribute("aria-busy", "true");
   try {
     await VIEWS[view](place, mine);
   } catch (fault) {
@@ -23593,7 +23612,9 @@ async function route() {
     showFault(fault, place);
     if (!(fault instanceof Fault)) console.error(fault);
   }
-  if (!mine.signal.aborted) settle(place, isReturn ? left.get(shown) : null, before);
+  if (mine.signal.aborted) return;
+  settle(place, isReturn ? left.get(shown) : null, before);
+  $("main").removeAttribute("aria-busy");
 }
 
 function showFault(fault, place) {
@@ -23760,7 +23781,7 @@ def page() -> tuple[bytes, dict[str, str]]:
               "base-uri": "'none'", "form-action": "'none'", "frame-ancestors": "'none'", "require-trusted-types-for": "'script'", "trusted-types": "'none'"}
     return PAGE.encode(), {
         "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in policy.items()),
-        "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin", "Cache-Control": "no-cache"}
+        "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin", "Cache-Control": "no-cache"}
 
 
 # ── http ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
