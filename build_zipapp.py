@@ -49,9 +49,10 @@ LATER = {
     "doctrove_web": ("web",),
     "doctrove_library": ("projects", "library", "packages", "library tools"),
     "doctrove_resources": ("resources and prompts",),
-    "doctrove_http": ("static host", "page", "http"),
+    "doctrove_http": ("static host", "http"),
     "doctrove_more": ("doctor", "pack", "commands"),
-    "doctrove_setup": ("setup",)}
+    "doctrove_setup": ("setup",),
+    "doctrove_page": ("page",)}
 LATER_STUB = """\
 def {name}(*given, **named):
     exec(__loader__.get_code("{module}"), globals())

@@ -22806,11 +22806,1543 @@ def serve_index(root: str, host: str, port: int, settings: Settings) -> int:
     return 0
 
 
-# ── page ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── page ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+# For people, at the server's '/': it reads the same tools at the same endpoint as a client does. Documentation is text there, never HTML.
+PAGE = r'''<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>doctrove</title>
+<link rel="icon" href="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E
+%3Crect width='24' height='24' rx='5' fill='%230b6157'/%3E
+%3Cpath d='M6 8h12M6 12h12M6 16h7' stroke='%23fff' stroke-width='2' stroke-linecap='round'/%3E%3C/svg%3E">
+<style>
+:root {
+  color-scheme: light dark;
+  --page: light-dark(#ffffff, #15181b);
+  --panel: light-dark(#f5f6f7, #1c2024);
+  --raised: light-dark(#ffffff, #22272c);
+  --line: light-dark(#dfe3e7, #2e343a);
+  --edge: light-dark(#868f99, #77818b);
+  --text: light-dark(#1a1e23, #e4e7ea);
+  --soft: light-dark(#555e68, #a3acb5);
+  --accent: light-dark(#0b6157, #6cc9ba);
+  --accent-soft: light-dark(#e6f1ef, #1d302e);
+  --on-accent: light-dark(#ffffff, #10201e);
+  --fault: light-dark(#9b1c1c, #f2a19b);
+  --fault-soft: light-dark(#fbeeed, #33211f);
+  --note: light-dark(#7a4b00, #e3b968);
+  --note-soft: light-dark(#fbf4e4, #2d2718);
+  --word: light-dark(#7b2d77, #d6a2dc);
+  --string: light-dark(#1d5f2c, #98cf9d);
+  --number: light-dark(#1a5590, #8fbdee);
+  --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", "Noto Sans CJK SC", sans-serif;
+  --mono: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
+}
+:root[data-theme="light"] { color-scheme: light; }
+:root[data-theme="dark"] { color-scheme: dark; }
+
+*, *::before, *::after { box-sizing: border-box; }
+[hidden] { display: none !important; }
+html { scroll-padding-top: 4.5rem; -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
+body { margin: 0; min-height: 100vh; display: flex; flex-direction: column; background: var(--page); color: var(--text); font: 1rem/1.55 var(--sans); }
+h1, h2, h3, h4, h5, h6, p, ul, ol, dl, dd, pre, figure, fieldset, blockquote { margin: 0; padding: 0; }
+h1, h2, h3, h4, h5, h6 { font-weight: 640; line-height: 1.3; text-wrap: pretty; overflow-wrap: anywhere; }
+ul, ol { list-style: none; }
+fieldset { border: 0; min-width: 0; }
+a { color: var(--accent); text-decoration-thickness: 1px; text-underline-offset: 0.18em; }
+a:hover { text-decoration-thickness: 2px; }
+code, pre, kbd { font-family: var(--mono); font-size: 0.875em; }
+button, input { font: inherit; color: inherit; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 3px; }
+h1:focus, h2:focus, main:focus { outline: none; }
+.for-readers { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.skip { position: absolute; left: 1rem; top: -4rem; z-index: 3; padding: 0.5rem 0.9rem; background: var(--accent); color: var(--on-accent);
+  border-radius: 0 0 6px 6px; }
+.skip:focus { top: 0; }
+
+/* the frame */
+.bar { position: sticky; top: 0; z-index: 2; background: var(--page); border-bottom: 1px solid var(--line); }
+.bar > div, main, .foot > div { width: 100%; max-width: 86rem; margin: 0 auto; padding: 0 1.5rem; }
+.bar > div { display: flex; align-items: center; gap: 1.75rem; min-height: 3.5rem; }
+.brand { display: flex; align-items: center; gap: 0.55rem; color: var(--text); font-weight: 680; letter-spacing: -0.01em; text-decoration: none; }
+.brand svg { width: 1.5rem; height: 1.5rem; flex: none; }
+.bar nav { display: flex; gap: 1.25rem; font-size: 0.9375rem; }
+.bar nav a { color: var(--soft); text-decoration: none; padding: 1rem 0 calc(1rem - 2px); border-bottom: 2px solid transparent; white-space: nowrap; }
+.bar nav a:hover { color: var(--text); }
+.bar nav a[aria-current] { color: var(--text); border-color: var(--accent); }
+.bar .quiet { margin-left: auto; }
+main { flex: 1; padding-top: 2.25rem; padding-bottom: 4rem; }
+.foot { border-top: 1px solid var(--line); color: var(--soft); font-size: 0.8125rem; }
+.foot > div { display: flex; flex-wrap: wrap; gap: 0.4rem 1.5rem; padding-top: 0.9rem; padding-bottom: 0.9rem; }
+.foot span:last-child { margin-left: auto; }
+kbd { padding: 0.05em 0.4em; border: 1px solid var(--line); border-bottom-width: 2px; border-radius: 4px; background: var(--panel); color: var(--soft); }
+
+/* controls */
+.field { position: relative; display: flex; gap: 0.5rem; }
+.field > span { position: relative; flex: 1; min-width: 0; }
+.field kbd { position: absolute; right: 0.7rem; top: 50%; transform: translateY(-50%); pointer-events: none; }
+.field input:focus ~ kbd, .field input:not(:placeholder-shown) ~ kbd { display: none; }
+input[type="search"], input[type="text"], input[type="password"] {
+  width: 100%; min-height: 2.75rem; padding: 0.5rem 0.85rem; border: 1px solid var(--edge); border-radius: 7px; background: var(--raised); appearance: none; }
+input::placeholder { color: var(--soft); opacity: 1; }
+input:focus-visible { outline: 2px solid var(--accent); outline-offset: -1px; border-color: var(--accent); border-radius: 7px; }
+.label { display: block; margin-bottom: 0.4rem; font-size: 0.875rem; font-weight: 600; }
+button { cursor: pointer; border-radius: 7px; white-space: nowrap; }
+.strong { min-height: 2.75rem; padding: 0 1.15rem; border: 1px solid var(--accent); background: var(--accent); color: var(--on-accent); font-weight: 600; }
+.strong:hover { filter: brightness(1.08); }
+.quiet { min-height: 2rem; padding: 0.1rem 0.7rem; border: 1px solid var(--line); background: var(--page); color: var(--soft); font-size: 0.8125rem; }
+.quiet:hover { color: var(--text); border-color: var(--edge); }
+.choice { display: inline-flex; flex-wrap: wrap; border: 1px solid var(--line); border-radius: 7px; background: var(--panel); padding: 2px; }
+.choice label { position: relative; padding: 0.2rem 0.75rem; border-radius: 5px; color: var(--soft); font-size: 0.8125rem; cursor: pointer; }
+.choice input { position: absolute; inset: 0; margin: 0; opacity: 0; cursor: pointer; }
+.choice label:has(:checked) { background: var(--raised); color: var(--text); font-weight: 600; box-shadow: 0 0 0 1px var(--line); }
+.choice label:hover { color: var(--text); }
+.choice label:has(:focus-visible) { outline: 2px solid var(--accent); outline-offset: 1px; }
+.status { color: var(--soft); font-size: 0.875rem; min-height: 1.4em; }
+.note, .fault { padding: 0.8rem 1rem; border-radius: 7px; border-left: 3px solid var(--note); background: var(--note-soft); margin-bottom: 1rem; }
+.note { font-size: 0.875rem; }
+.told { padding-left: 0.8rem; border-left: 2px solid var(--line); color: var(--soft); font-size: 0.875rem; margin-bottom: 1.5rem; }
+.fault { border-color: var(--fault); background: var(--fault-soft); }
+.fault h2 { font-size: 1rem; color: var(--fault); margin-bottom: 0.25rem; }
+.fault p { overflow-wrap: anywhere; }
+.fault ul { display: flex; flex-wrap: wrap; gap: 0.4rem 1rem; margin-top: 0.6rem; }
+
+/* libraries */
+.two { display: grid; grid-template-columns: minmax(0, 1fr) 17rem; gap: 3.5rem; align-items: start; }
+#home h1, #connect h1 { font-size: 1.75rem; letter-spacing: -0.018em; }
+.lead { color: var(--soft); margin: 0.45rem 0 1.6rem; max-width: 46rem; text-wrap: pretty; }
+#find .field input { min-height: 3rem; font-size: 1.0625rem; }
+#home .status { margin: 1.4rem 0 0.5rem; }
+.rows { border-top: 1px solid var(--line); margin: 0 -0.75rem; }
+.rows > li { position: relative; display: grid; grid-template-columns: minmax(0, 1fr) auto; column-gap: 1.5rem; padding: 0.9rem 0.75rem;
+  border-bottom: 1px solid var(--line); }
+.rows > li:hover { background: var(--panel); }
+.rows > li:has(> h2 > .row:focus-visible) { outline: 2px solid var(--accent); outline-offset: -2px; border-radius: 5px; }
+.rows > li > h2 > .row:focus-visible { outline: none; }
+.rows h2 { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 0.6rem; font-size: 1.0625rem; }
+.rows h2 code, .rows h2 small { color: var(--soft); font-weight: 400; font-size: 0.8125rem; }
+.rows h2 .row { color: var(--text); text-decoration: none; }
+.rows li:hover .row { color: var(--accent); }
+.rows .row::after { content: ""; position: absolute; inset: 0; }
+.rows .summary { color: var(--soft); font-size: 0.9375rem; max-width: 44rem; text-wrap: pretty; }
+.chips { grid-area: 1 / 2 / span 3; display: flex; flex-wrap: wrap; gap: 0.35rem; justify-content: flex-end; align-content: flex-start; max-width: 17rem; }
+.chips .status { min-height: 0; font-size: 0.8125rem; }
+.chips a, .chip { position: relative; z-index: 1; padding: 0.05rem 0.5rem; border: 1px solid var(--line); border-radius: 5px; background: var(--page);
+  color: var(--text); font: 0.8125rem/1.6 var(--mono); text-decoration: none; }
+.chips a:hover { border-color: var(--accent); color: var(--accent); }
+.chip { color: var(--accent); background: var(--accent-soft); border-color: transparent; }
+.why { display: flex; flex-wrap: wrap; align-items: center; gap: 0.15rem 0.6rem; margin-top: 0.35rem; color: var(--soft); font-size: 0.8125rem; }
+.why b { font-weight: 600; color: var(--text); font-variant-numeric: tabular-nums; }
+.meter { flex: none; width: 3.5rem; height: 0.3125rem; border-radius: 1rem; background: var(--line); overflow: hidden; }
+.meter::before { content: ""; display: block; height: 100%; width: calc(var(--share) * 100%); background: var(--accent); border-radius: 1rem; }
+.facts { padding: 1rem 1.1rem 1.1rem; border: 1px solid var(--line); border-radius: 9px; background: var(--panel); font-size: 0.875rem; }
+.facts h2, .side h2, .hits h2 { font-size: 0.8125rem; font-weight: 640; margin-bottom: 0.6rem; }
+.facts dt { color: var(--soft); font-size: 0.8125rem; }
+.facts dd { margin-bottom: 0.6rem; overflow-wrap: anywhere; }
+.facts p { margin-top: 0.8rem; }
+
+/* one library */
+.three { display: grid; grid-template-columns: 15.5rem minmax(0, 1fr) 14.5rem; grid-template-areas: "side content hits"; column-gap: 3rem; align-items: start; }
+.side { grid-area: side; }
+.content { grid-area: content; min-width: 0; max-width: 50rem; }
+.hits { grid-area: hits; font-size: 0.8125rem; }
+.side, .hits { position: sticky; top: 5.25rem; max-height: calc(100vh - 6rem); overflow-y: auto; overscroll-behavior: contain; scrollbar-width: thin; }
+#contents { max-height: max(14rem, 100vh - 31rem); overflow-y: auto; overscroll-behavior: contain; scrollbar-width: thin; }
+.side { font-size: 0.875rem; }
+.side h1 { font-size: 1.375rem; letter-spacing: -0.012em; }
+.side h1 code { display: block; font-weight: 400; font-size: 0.8125rem; letter-spacing: 0; color: var(--soft); }
+.about { color: var(--soft); margin: 0.5rem 0 1.25rem; text-wrap: pretty; overflow-wrap: anywhere; }
+.about a { white-space: nowrap; }
+.links a { display: flex; justify-content: space-between; gap: 0.75rem; padding: 0.22rem 0.6rem; border-left: 2px solid var(--line); color: var(--soft);
+  text-decoration: none; overflow-wrap: anywhere; }
+.links a:hover { color: var(--text); border-color: var(--edge); }
+.links a:focus-visible { outline-offset: -2px; }
+.links [aria-current] { color: var(--text); border-color: var(--accent); background: var(--accent-soft); font-weight: 600; }
+.links code { font-size: 0.8125rem; }
+.links small { font-size: 0.75rem; color: var(--soft); font-weight: 400; white-space: nowrap; }
+#versions { max-height: 14rem; overflow-y: auto; scrollbar-width: thin; }
+.side details { margin-top: 1.25rem; }
+.side summary { font-size: 0.8125rem; font-weight: 640; cursor: pointer; margin-bottom: 0.6rem; }
+.side summary span { color: var(--soft); font-weight: 400; }
+.links .deep-2 a { padding-left: 1.35rem; }
+.links .deep-3 a { padding-left: 2.1rem; }
+.links .deep-4 a { padding-left: 2.85rem; }
+.list .deep-2 { padding-left: 1rem; }
+.list .deep-3 { padding-left: 2rem; }
+.list .deep-4 { padding-left: 3rem; }
+.toolbar { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0.5rem 1rem; margin-top: 1rem; padding-bottom: 0.9rem;
+  border-bottom: 1px solid var(--line); }
+.toolbar .status { flex: 1 1 16rem; }
+#answer { padding-top: 1.5rem; }
+#answer > h2 { font-size: 1.0625rem; margin-bottom: 0.75rem; }
+.passage + .passage { margin-top: 2.25rem; padding-top: 2rem; border-top: 1px solid var(--line); }
+.passage > header h2 { font-size: 1.1875rem; letter-spacing: -0.008em; }
+.passage > header .row { color: var(--text); text-decoration: none; }
+.passage > header .row:hover { color: var(--accent); text-decoration: underline; }
+.passage.whole > header h2 { font-size: 1.5rem; letter-spacing: -0.015em; }
+.origin { display: flex; flex-wrap: wrap; gap: 0 0.8rem; margin-top: 0.3rem; color: var(--soft); font: 0.8125rem/1.6 var(--mono); overflow-wrap: anywhere; }
+.origin > * { min-width: 0; }
+.after { margin-top: 1rem; font-size: 0.875rem; color: var(--soft); }
+.back { font-size: 0.875rem; margin-bottom: 1rem; }
+.pages { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 1rem; margin-top: 2.5rem; padding-top: 1rem; border-top: 1px solid var(--line);
+  font-size: 0.875rem; }
+.pages small { display: block; color: var(--soft); }
+.pages > :last-child:not(:first-child) { text-align: right; margin-left: auto; }
+.more { margin-top: 2.5rem; padding-top: 1.5rem; border-top: 1px solid var(--line); }
+.more h2 { font-size: 1.0625rem; margin-bottom: 0.6rem; }
+.list { font-size: 0.9375rem; }
+.list a { display: flex; align-items: baseline; justify-content: space-between; gap: 1rem; padding: 0.36rem 0.5rem; margin: 0 -0.5rem; border-radius: 5px;
+  color: var(--text); text-decoration: none; overflow-wrap: anywhere; }
+.list a:hover { background: var(--panel); color: var(--accent); }
+.list small { color: var(--soft); font: 0.75rem var(--mono); }
+.list .deep-2 a, .list .deep-3 a, .list .deep-4 a { color: var(--soft); padding-top: 0.22rem; padding-bottom: 0.22rem; }
+.list .deep-2 a:hover, .list .deep-3 a:hover, .list .deep-4 a:hover { color: var(--accent); }
+.list.wide { columns: 2; column-gap: 2rem; }
+.list.wide li { break-inside: avoid; }
+
+/* a section's text */
+.prose { margin-top: 0.9rem; overflow-wrap: anywhere; }
+.prose > * + *, .prose li > * + *, .prose blockquote > * + * { margin-top: 0.8rem; }
+.prose h3, .prose h4, .prose h5, .prose h6 { font-size: 1rem; margin-top: 1.4rem; }
+.prose h3 { font-size: 1.0625rem; }
+.prose ul, .prose ol { padding-left: 1.4rem; }
+.prose ul { list-style: disc; } .prose ol { list-style: decimal; }
+.prose li + li { margin-top: 0.3rem; }
+.prose li::marker { color: var(--soft); }
+.prose blockquote { padding-left: 1rem; border-left: 3px solid var(--line); color: var(--soft); }
+.prose hr { border: 0; border-top: 1px solid var(--line); }
+.prose :not(pre) > code { padding: 0.1em 0.32em; border-radius: 4px; background: var(--panel); box-shadow: inset 0 0 0 1px var(--line); }
+.prose .picture, .prose .cut { color: var(--soft); }
+.scroll { overflow-x: auto; }
+.prose table { border-collapse: collapse; font-size: 0.9375rem; }
+.prose th, .prose td { padding: 0.4rem 0.9rem 0.4rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; min-width: 6rem;
+  overflow-wrap: break-word; }
+.prose th { font-weight: 640; border-bottom-color: var(--edge); }
+.code { position: relative; }
+.code pre { padding: 0.9rem 1rem; border: 1px solid var(--line); border-radius: 7px; background: var(--panel); font-size: 0.84375rem; line-height: 1.55;
+  overflow-x: auto; tab-size: 4; }
+.code pre code { font-size: inherit; }
+.code.folded pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+.code > .quiet { position: absolute; top: 0.4rem; right: 0.4rem; min-height: 1.75rem; padding: 0 0.55rem; font-size: 0.75rem; }
+.code pre:focus-visible { outline-offset: -2px; border-radius: 7px; }
+.code figcaption { margin-bottom: 0.35rem; font-size: 0.8125rem; font-weight: 600; }
+.code figcaption ~ .quiet { top: 1.95rem; }
+.code + .code { margin-top: 1.5rem; }
+@media (hover: hover) {
+  .prose .code > .quiet { opacity: 0; }
+  .prose .code:hover > .quiet, .prose .code > .quiet:focus-visible { opacity: 1; }
+}
+.c-comment { color: var(--soft); font-style: italic; }
+.c-string { color: var(--string); }
+.c-number { color: var(--number); }
+.c-word { color: var(--word); }
+
+/* clients, token */
+#connect form { display: grid; grid-template-columns: 13rem minmax(0, 1fr); gap: 2.5rem; align-items: start; }
+#clients { display: flex; flex-direction: column; }
+#clients label { position: relative; padding: 0.3rem 0.75rem; border-left: 2px solid var(--line); color: var(--soft); font-size: 0.9375rem; cursor: pointer; }
+#clients input { position: absolute; inset: 0; margin: 0; opacity: 0; cursor: pointer; }
+#clients label:hover { color: var(--text); border-color: var(--edge); }
+#clients label:has(:checked) { color: var(--text); border-color: var(--accent); background: var(--accent-soft); font-weight: 600; }
+#clients label:has(:focus-visible) { outline: 2px solid var(--accent); outline-offset: -2px; }
+#connect legend, .legend { font-size: 0.875rem; font-weight: 600; margin-bottom: 0.4rem; padding: 0; }
+.options { display: flex; flex-wrap: wrap; gap: 1rem 2rem; align-items: end; margin-bottom: 1.5rem; }
+.options > :last-child { flex: 1 1 16rem; }
+.check { display: flex; align-items: center; gap: 0.5rem; min-height: 2.4rem; font-size: 0.9375rem; }
+.check input { width: 1.05rem; height: 1.05rem; accent-color: var(--accent); margin: 0; }
+#config { max-width: 50rem; }
+#config > * + * { margin-top: 1.25rem; }
+#config p { color: var(--soft); font-size: 0.9375rem; max-width: 44rem; }
+#token { max-width: 32rem; margin: 0 auto 2.5rem; padding: 1.4rem 1.5rem 1.5rem; border: 1px solid var(--line); border-radius: 10px; background: var(--panel); }
+#token h2 { font-size: 1.125rem; }
+#token p { color: var(--soft); font-size: 0.9375rem; margin: 0.35rem 0 1rem; }
+#token .wrong { color: var(--fault); margin: 0.6rem 0 0; }
+#toast { position: fixed; left: 50%; bottom: 1.5rem; transform: translateX(-50%); z-index: 3; max-width: calc(100vw - 2rem); padding: 0.5rem 1rem;
+  border-radius: 7px; background: var(--text); color: var(--page); font-size: 0.875rem; }
+#toast:empty { display: none; }
+.busy { opacity: 0.55; transition: opacity 0.15s 0.15s; }
+
+@media (max-width: 75rem) {
+  .three { grid-template-columns: 14.5rem minmax(0, 1fr); grid-template-areas: "side content"; column-gap: 2.25rem; }
+  .hits { display: none; }
+  .two { column-gap: 2.5rem; grid-template-columns: minmax(0, 1fr) 15rem; }
+}
+@media (max-width: 56rem) {
+  .two, .three, #connect form { display: block; }
+  .side { position: static; max-height: none; overflow: visible; margin-bottom: 1.5rem; }
+  .about { margin-bottom: 0.9rem; }
+  #library[data-of="passages"] .about, #library[data-of="passages"] h1 code { display: none; }
+  .side nav h2 { margin-bottom: 0.4rem; }
+  #versions { display: flex; flex-wrap: wrap; gap: 0.35rem; max-height: 7.5rem; padding: 2px; }
+  #versions a { border: 1px solid var(--line); border-radius: 6px; padding: 0.15rem 0.55rem; }
+  #versions [aria-current] { border-color: var(--accent); }
+  .side details { margin-top: 0.9rem; }
+  #contents { max-height: 16rem; }
+  .facts { margin-top: 2.5rem; }
+  #clients { flex-flow: row wrap; gap: 0.35rem; margin-bottom: 1.5rem; }
+  #clients label { border: 1px solid var(--line); border-radius: 6px; padding: 0.2rem 0.65rem; font-size: 0.875rem; }
+}
+@media (max-width: 40rem) {
+  .bar > div { gap: 1rem; padding: 0.6rem 1rem 0; flex-wrap: wrap; row-gap: 0; }
+  main, .foot > div { padding-left: 1rem; padding-right: 1rem; }
+  .bar nav { order: 3; width: 100%; }
+  .bar nav a { padding: 0.35rem 0 0.45rem; }
+  main { padding-top: 1.5rem; }
+  #home h1, #connect h1 { font-size: 1.4375rem; }
+  .list.wide { columns: 1; }
+  .rows > li { display: block; }
+  .chips { max-width: none; margin: 0.5rem 0 0; justify-content: flex-start; }
+  .foot kbd, .foot .keys { display: none; }
+  .code pre { padding: 0.75rem; font-size: 0.8125rem; }
+  .code pre, .passage { margin-left: 0; margin-right: 0; }
+  .field kbd { display: none; }
+}
+@media (prefers-reduced-motion: no-preference) { a, button, .rows > li { transition: color 0.12s, background-color 0.12s, border-color 0.12s; } }
+@media (prefers-reduced-motion: reduce) { *, *::before, *::after { transition: none !important; animation: none !important; } }
+@media (forced-colors: active) { .meter { border: 1px solid; } .meter::before { background: CanvasText; } }
+@media print { .bar, .foot, .side, .hits, form, .toolbar, .quiet { display: none !important; } .three { display: block; } }
+</style>
+</head>
+<body>
+<a class="skip" href="#main" id="skip">Skip to the content</a>
+<header class="bar"><div>
+  <a class="brand" href="#/">
+    <svg viewBox="0 0 24 24" aria-hidden="true" focusable="false"><rect width="24" height="24" rx="5" fill="#0b6157"/>
+      <path d="M6 8h12M6 12h12M6 16h7" stroke="#fff" stroke-width="2" stroke-linecap="round"/></svg>doctrove</a>
+  <nav aria-label="Pages"><a href="#/" data-view="home">Libraries</a><a href="#connect" data-view="connect">Connect a client</a></nav>
+  <button type="button" class="quiet" id="theme">Theme: auto</button>
+</div></header>
+<main id="main" tabindex="-1">
+  <noscript><p class="fault">This page reads the documentation with JavaScript. Without it there is the command line:
+    <code>python3 doctrove.pyz --help</code></p></noscript>
+
+  <form id="token" aria-labelledby="token-title" hidden>
+    <h2 id="token-title" tabindex="-1">This server wants a token</h2>
+    <p>Whoever runs it has set one. It is kept until this tab is closed, and is sent to this server only.</p>
+    <label class="label" for="token-value">Bearer token</label>
+    <div class="field"><span><input id="token-value" type="password" autocomplete="off" spellcheck="false" required aria-describedby="token-wrong"></span>
+      <button class="strong">Continue</button></div>
+    <p class="wrong" id="token-wrong" role="alert"></p>
+  </form>
+
+  <section id="home" aria-labelledby="home-title" hidden><div class="two">
+    <div>
+      <h1 id="home-title" tabindex="-1">Documentation on this server</h1>
+      <p class="lead">Library documentation by version, as your coding agent reads it: each passage with its source and the reason why it was chosen.</p>
+      <form id="find" role="search">
+        <label class="label" for="query">Find a library</label>
+        <div class="field"><span><input id="query" type="search" placeholder="A name, or what it should do" autocomplete="off" autocapitalize="off"
+          spellcheck="false" maxlength="1000"><kbd aria-hidden="true">/</kbd></span></div>
+      </form>
+      <p class="status" id="home-status" role="status"></p>
+      <div id="found"></div>
+    </div>
+    <aside class="facts" aria-labelledby="facts-title"><h2 id="facts-title">This server</h2><dl id="facts"></dl>
+      <p><a href="#connect">Connect a client</a></p></aside>
+  </div></section>
+
+  <section id="library" aria-labelledby="library-title" hidden><div class="three">
+    <div class="side">
+      <h1 id="library-title" tabindex="-1"></h1>
+      <p class="about" id="library-about"></p>
+      <nav aria-labelledby="versions-title"><h2 id="versions-title">Versions</h2><ul id="versions" class="links" data-rows></ul></nav>
+      <details id="contents-box"><summary>Contents <span id="contents-count"></span></summary>
+        <nav aria-label="Contents"><ol id="contents" class="links" data-rows></ol></nav></details>
+    </div>
+    <div class="content">
+      <form id="ask" role="search">
+        <label class="label" for="question" id="question-label">Ask this documentation</label>
+        <div class="field"><span><input id="question" type="search" placeholder="API name, error text or task" autocomplete="off" autocapitalize="off"
+          spellcheck="false" maxlength="1000"><kbd aria-hidden="true">/</kbd></span><button class="strong">Ask</button></div>
+      </form>
+      <div class="toolbar">
+        <p class="status" id="answer-status" role="status"></p>
+        <fieldset class="choice" id="form"><legend class="for-readers">Show the answer as</legend>
+          <label><input type="radio" name="form" value="page" checked>Page</label>
+          <label><input type="radio" name="form" value="text">Agent’s text</label>
+          <label><input type="radio" name="form" value="json">JSON</label></fieldset>
+      </div>
+      <div id="answer"></div>
+    </div>
+    <nav class="hits" id="hits-box" aria-labelledby="hits-title" hidden><h2 id="hits-title">In this answer</h2><ol id="hits" class="links" data-rows></ol></nav>
+  </div></section>
+
+  <section id="connect" aria-labelledby="connect-title" hidden>
+    <h1 id="connect-title" tabindex="-1">Connect a client</h1>
+    <p class="lead">What a coding agent needs in its configuration to read this documentation.</p>
+    <form id="connecting">
+      <fieldset><legend>Client</legend><div id="clients"></div></fieldset>
+      <div>
+        <div class="options">
+          <fieldset><legend>Transport</legend><div class="choice">
+            <label><input type="radio" name="via" value="http" checked>HTTP, this server</label>
+            <label><input type="radio" name="via" value="stdio">stdio, a process of its own</label></div></fieldset>
+          <label class="check" for="with-token"><input type="checkbox" id="with-token">With a bearer token</label>
+          <div id="path-box" hidden><label class="label" for="path">Where doctrove.pyz is</label>
+            <input id="path" type="text" value="/path/to/doctrove.pyz" spellcheck="false" autocomplete="off"></div>
+        </div>
+        <div id="config"></div>
+      </div>
+    </form>
+  </section>
+</main>
+<footer class="foot"><div><span class="keys"><kbd>/</kbd> search</span><span class="keys"><kbd>↑</kbd> <kbd>↓</kbd> move in a list</span>
+  <span class="keys"><kbd>Enter</kbd> open</span><span class="keys"><kbd>Esc</kbd> one level up</span><span id="server-version">doctrove</span></div></footer>
+<div id="toast" role="status"></div>
+<script>
+"use strict";
+const PROTOCOL = "2026-07-28";
+const META = {"io.modelcontextprotocol/protocolVersion": PROTOCOL, "io.modelcontextprotocol/clientCapabilities": {}};
+const ENDPOINT = new URL("mcp", location.href.split("#")[0]).href;
+const WHOLE = 200000;  // characters: the most that doc_extract returns, for a section that is read whole
+const OUTLINE = 60000;
+const $ = (id) => document.getElementById(id);
+
+/* Elements are made from names and texts alone: nothing here ever parses HTML, so no text of a documentation can become any. */
+function h(name, attributes, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (key === "on") Object.entries(value).forEach(([event, handler]) => element.addEventListener(event, handler));
+    else if (value !== undefined && value !== null && value !== false) element.setAttribute(key, value === true ? "" : value);
+  }
+  element.append(...children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false));
+  return element;
+}
+
+/* ── storage: either may be forbidden ── */
+const store = {
+  get(kind, key) { try { return window[kind].getItem("doctrove." + key); } catch { return null; } },
+  set(kind, key, value) {
+    try { value === null ? window[kind].removeItem("doctrove." + key) : window[kind].setItem("doctrove." + key, value); } catch { /* it is forgotten */ }
+  },
+};
+let token = store.get("sessionStorage", "token") || "";
+
+/* ── the protocol: one request per call, nothing is remembered by the server ── */
+class Fault extends Error {
+  constructor(code, message, details) { super(message); this.code = code; this.details = details || {}; }
+}
+let serial = 0;
+
+async function request(method, params, name, signal) {
+  const id = ++serial;
+  const headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": PROTOCOL,
+    "Mcp-Method": method};
+  if (name) headers["Mcp-Name"] = name;
+  if (token) headers.Authorization = "Bearer " + token;
+  let response, text;
+  try {
+    response = await fetch(ENDPOINT, {method: "POST", headers, signal, cache: "no-store", credentials: "omit", redirect: "error",
+      referrerPolicy: "no-referrer", body: JSON.stringify({jsonrpc: "2.0", id, method, params: {...params, _meta: META}})});
+    text = await response.text();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Fault("network", "The server cannot be reached. Is it still running? Reload the page to try again.");
+  }
+  if (response.status === 401) throw new Fault("token", token ? "The server does not accept this token." : "");
+  let message;
+  try {
+    message = (response.headers.get("Content-Type") || "").startsWith("text/event-stream") ? answerInStream(text, id) : JSON.parse(text);
+  } catch { /* not the protocol: the status says more */ }
+  if (message && message.error) throw new Fault(String(message.error.code), message.error.message);
+  if (!message || !message.result) throw new Fault("HTTP " + response.status, `The server answered HTTP status ${response.status}, not a result.`);
+  return message.result;
+}
+
+function answerInStream(text, id) {
+  for (const event of text.split(/\r?\n\r?\n/)) {
+    const data = event.split(/\r?\n/).filter((line) => line.startsWith("data:")).map((line) => line.slice(5).replace(/^ /, "")).join("\n");
+    const message = data && JSON.parse(data);
+    if (message && message.id === id) return message;
+  }
+  return null;
+}
+
+/* The answer of a tool: {data, text, name, given}; its text alone where the server sends no more. */
+const kept = new Map();
+async function callTool(name, given, signal) {
+  const key = name + JSON.stringify(given);
+  if (kept.has(key)) return kept.get(key);
+  const result = await request("tools/call", {name, arguments: given}, name, signal);
+  const text = (result.content || []).map((part) => part.text || "").join("\n");
+  const data = result.structuredContent;
+  if (result.isError) {
+    const error = (data && data.error) || {};
+    throw new Fault(error.code || "tool", error.message || text, error);
+  }
+  const answer = {name, given, text, data};
+  if (kept.size > 60) kept.delete(kept.keys().next().value);
+  if (!data || !data.notices) kept.set(key, answer);
+  return answer;
+}
+
+async function everyPage(method, member, signal) {
+  const rows = [];
+  let cursor;
+  for (let page = 0; page < 50; page++) {
+    const result = await request(method, cursor === undefined ? {} : {cursor}, undefined, signal);
+    rows.push(...(result[member] || []));
+    cursor = result.nextCursor;
+    if (cursor === undefined) break;
+  }
+  return rows;
+}
+
+let asked = null;  // what the server is and offers, asked once
+function server(signal) {
+  asked = asked || Promise.all([request("server/discover", {}, undefined, signal), everyPage("tools/list", "tools", signal)]).then(([about, tools]) => {
+    const info = (about._meta || {})["io.modelcontextprotocol/serverInfo"] || {};
+    $("server-version").textContent = `${info.name || "doctrove"} ${info.version || ""}`;
+    return {resources: Boolean((about.capabilities || {}).resources), tools: new Set(tools.map((tool) => tool.name))};
+  }).catch((error) => { asked = null; throw error; });
+  return asked;
+}
+
+/* Every entry as {id, name, summary, versions}: from the resources, else from the library tools; null where neither is offered. */
+async function everyEntry(signal) {
+  const offered = await server(signal);
+  if (offered.tools.has("list_repos")) {
+    const {data} = await callTool("list_repos", {}, signal);
+    if (data && !data.next) return data.repos.map((row) => ({...row, id: row.repo}));
+  }
+  if (!offered.resources) return null;
+  const entries = new Map();
+  for (const row of await everyPage("resources/list", "resources", signal)) {
+    const found = /^doctrove:\/\/([^/?#]+)\/([^/?#]+)$/.exec(row.uri);
+    if (!found) continue;
+    const [id, version] = [decoded(found[1]), decoded(found[2])];
+    const entry = entries.get(id) || {id, name: "", summary: row.description || "", versions: []};
+    const title = row.title || row.name || id;
+    entry.name = entry.name || (title.endsWith(" " + version) ? title.slice(0, -version.length - 1) : title);
+    entry.versions.push(version);
+    entries.set(id, entry);
+  }
+  return entries.size ? [...entries.values()] : null;
+}
+
+/* ── the place in the page: all of it stands in the fragment ── */
+function decoded(text) { try { return decodeURIComponent(text); } catch { return text; } }
+
+function readPlace() {
+  const [path, query] = split(location.hash.replace(/^#\/?/, ""), "?");
+  const given = new URLSearchParams(query);
+  const [id, version, section] = path.split("/").map(decoded);
+  if (path === "connect") return {view: "connect", client: given.get("client") || "", via: given.get("via") || ""};
+  if (!id) return {view: "home", q: given.get("q") || ""};
+  return {view: "library", id, version: version || "", section: section || "", ask: given.get("ask") || "", as: given.get("as") || "page"};
+}
+
+function split(text, mark) {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function address(place) {
+  const part = (text) => encodeURIComponent(text).replace(/^connect$/, "%63onnect");
+  const query = new URLSearchParams();
+  let path = "#/";
+  if (place.view === "connect") {
+    path = "#connect";
+    for (const key of ["client", "via"]) if (place[key]) query.set(key, place[key]);
+  } else if (place.id) {
+    path += [place.id, place.section && !place.version ? "*" : place.version, place.section].filter(Boolean).map(part).join("/");
+    if (place.ask) query.set("ask", place.ask);
+    if (place.as && place.as !== "page") query.set("as", place.as);
+  } else if (place.q) {
+    query.set("q", place.q);
+  }
+  const text = query.toString();
+  return path + (text ? "?" + text : "");
+}
+
+/* ── Markdown, as text and elements ── */
+const DEEPEST = 8;  // lists and quotations inside each other; what is deeper is shown as text
+const FENCE = /^( {0,3})(`{3,}|~{3,})(.*)$/;
+const ITEM = /^( *)([-*+]|\d{1,9}[.)])(?: {1,4}|$)/;
+const RULE = /^ {0,3}(?:(?:\* *){3,}|(?:- *){3,}|(?:_ *){3,})$/;
+const COLUMNS = /^ {0,3}\|?[ :|-]*-[ :|-]*$/;
+
+function renderMarkdown(text, link) {
+  const box = h("div", {class: "prose"});
+  renderBlocks(text.replace(/\r\n?/g, "\n").split("\n"), box, link, 0);
+  return box;
+}
+
+function renderBlocks(lines, into, link, depth) {
+  for (let at = 0; at < lines.length;) {
+    const line = lines[at];
+    if (!line.trim()) { at++; continue; }
+    const render = BLOCKS.find(([starts]) => starts(lines, at, depth))[1];
+    at = render(lines, at, into, link, depth);
+  }
+}
+
+const BLOCKS = [
+  [(lines, at) => FENCE.test(lines[at]), renderFence],
+  [(lines, at) => /^ {0,3}#{1,6}(?:[ \t]|$)/.test(lines[at]), renderHeading],
+  [(lines, at) => RULE.test(lines[at]), (lines, at, into) => { into.append(h("hr")); return at + 1; }],
+  [(lines, at, depth) => depth < DEEPEST && /^ {0,3}>/.test(lines[at]), renderQuote],
+  [(lines, at, depth) => depth < DEEPEST && ITEM.test(lines[at]) && ITEM.exec(lines[at])[1].length < 4, renderList],
+  [startsTable, renderTable],
+  [(lines, at) => /^(?: {4}|\t)/.test(lines[at]), renderIndented],
+  [() => true, renderParagraph],
+];
+
+function renderFence(lines, at, into) {
+  const [, indent, fence, info] = FENCE.exec(lines[at]);
+  const code = [];
+  let end = at + 1;
+  for (; end < lines.length; end++) {
+    const line = lines[end].trim();
+    if (line.startsWith(fence) && line.replaceAll(fence[0], "") === "") break;
+    code.push(lines[end].startsWith(indent) ? lines[end].slice(indent.length) : lines[end].trimStart());
+  }
+  into.append(codeBlock(code.join("\n"), (/[\w+#.-]+/.exec(info) || [""])[0]));
+  return end + 1;
+}
+
+function renderIndented(lines, at, into) {
+  const code = [];
+  let end = at;
+  for (; end < lines.length && (/^(?: {4}|\t)/.test(lines[end]) || !lines[end].trim()); end++) code.push(lines[end].replace(/^(?: {4}|\t)/, ""));
+  into.append(codeBlock(code.join("\n").trimEnd(), ""));
+  return end;
+}
+
+function renderHeading(lines, at, into, link) {
+  const line = lines[at].trim();
+  const level = /^#+/.exec(line)[0].length;
+  let end = line.length;
+  while (end > level && line[end - 1] === "#") end--;
+  const closed = end < line.length && /[ \t]/.test(line[end - 1]) ? line.slice(level, end) : line.slice(level);
+  const heading = h("h" + Math.min(6, level + 2));
+  renderInline(closed.trim(), heading, link);
+  into.append(heading);
+  return at + 1;
+}
+
+function renderQuote(lines, at, into, link, depth) {
+  const inner = [];
+  let end = at;
+  for (; end < lines.length && /^ {0,3}>/.test(lines[end]); end++) inner.push(lines[end].replace(/^ {0,3}> ?/, ""));
+  const quote = h("blockquote");
+  renderBlocks(inner, quote, link, depth + 1);
+  into.append(quote);
+  return end;
+}
+
+function renderList(lines, at, into, link, depth) {
+  const ordered = /\d/.test(ITEM.exec(lines[at])[2]);
+  const list = h(ordered ? "ol" : "ul", ordered ? {start: parseInt(ITEM.exec(lines[at])[2], 10)} : {});
+  let end = at;
+  while (end < lines.length) {
+    const found = ITEM.exec(lines[end]);
+    if (!found || found[1].length > 3 || /\d/.test(found[2]) !== ordered || RULE.test(lines[end])) break;
+    const width = found[0].length;
+    const inner = [lines[end].slice(width)];
+    for (end++; end < lines.length; end++) {
+      const line = lines[end];
+      const inside = line.startsWith(" ".repeat(Math.min(width, found[1].length + 2)));
+      if (!line.trim()) {
+        const next = lines[end + 1] || "";
+        if (!next.startsWith("  ")) break;
+        inner.push("");
+      } else if (inside) {
+        inner.push(line.slice(Math.min(width, line.length - line.trimStart().length)));
+      } else if (ITEM.test(line) || FENCE.test(line) || /^ {0,3}#{1,6} /.test(line)) {
+        break;
+      } else if (inner.at(-1).trim()) {
+        inner.push(line);  // a paragraph may go on at the margin
+      } else {
+        break;
+      }
+    }
+    const item = h("li");
+    renderBlocks(inner, item, link, depth + 1);
+    list.append(item);
+    while (end < lines.length && !lines[end].trim() && end + 1 < lines.length && ITEM.test(lines[end + 1])) end++;
+  }
+  into.append(list);
+  return end;
+}
+
+function startsTable(lines, at) {
+  return lines[at].includes("|") && at + 1 < lines.length && lines[at + 1].includes("|") && COLUMNS.test(lines[at + 1]);
+}
+
+function renderTable(lines, at, into, link) {
+  const row = (line, name) => h("tr", {}, cells(line).map((text) => {
+    const cell = h(name, name === "th" ? {scope: "col"} : {});
+    renderInline(text, cell, link);
+    return cell;
+  }));
+  const body = h("tbody");
+  let end = at + 2;
+  for (; end < lines.length && lines[end].includes("|"); end++) body.append(row(lines[end], "td"));
+  into.append(h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Table"},
+    h("table", {}, h("thead", {}, row(lines[at], "th")), body)));
+  return end;
+}
+
+function cells(line) {
+  const parts = [""];
+  for (let at = 0; at < line.length; at++) {
+    if (line[at] === "\\" && line[at + 1] === "|") { parts[parts.length - 1] += "|"; at++; }
+    else if (line[at] === "|") parts.push("");
+    else parts[parts.length - 1] += line[at];
+  }
+  if (!parts[0].trim()) parts.shift();
+  if (parts.length && !parts.at(-1).trim()) parts.pop();
+  return parts.map((part) => part.trim());
+}
+
+function renderParagraph(lines, at, into, link, depth) {
+  let end = at + 1;
+  const ends = (line) => !line.trim() || FENCE.test(line) || /^ {0,3}#{1,6} /.test(line) || RULE.test(line)
+    || (depth < DEEPEST && (/^ {0,3}>/.test(line) || /^ {0,3}(?:[-*+]|1[.)]) /.test(line)));
+  while (end < lines.length && !ends(lines[end]) && !startsTable(lines, end)) end++;
+  const text = lines.slice(at, end).map((line) => line.trimStart()).join("\n");
+  const paragraph = h("p", text === "[…]" ? {class: "cut", title: "Left out in this answer"} : {});
+  renderInline(text.trimEnd(), paragraph, link);
+  into.append(paragraph);
+  return end;
+}
+
+const MARKS = /[\\`*_[!<\n]|https?:\/\//g;
+
+function renderInline(text, into, link, depth = 0) {
+  const missing = new Set();  // closing marks that are not there behind the place reached, so that none is looked for twice
+  let plain = "", at = 0;
+  const flush = () => { if (plain) into.append(plain); plain = ""; };
+  while (at < text.length) {
+    MARKS.lastIndex = at;
+    const found = MARKS.exec(text);
+    if (!found) break;
+    plain += text.slice(at, found.index);
+    at = found.index;
+    const made = INLINE[found[0][0]](text, at, link, depth, missing);
+    if (made) {
+      if (typeof made.node === "string") plain += made.node; else { flush(); into.append(made.node); }
+      at = made.end;
+    } else {
+      plain += text[at];
+      at++;
+    }
+  }
+  plain += text.slice(at);
+  flush();
+}
+
+const INLINE = {
+  "\\": (text, at) => {
+    const next = text[at + 1] || "";
+    return next === "\n" ? {node: h("br"), end: at + 2} : /[!-/:-@[-`{-~]/.test(next) ? {node: next, end: at + 2} : null;
+  },
+  "\n": (text, at) => text.endsWith("  ", at) ? {node: h("br"), end: at + 1} : {node: "\n", end: at + 1},
+  "`": codeSpan, "*": emphasis, "_": emphasis, "[": reference,
+  "!": (text, at, link, depth, missing) => {
+    const found = text[at + 1] === "[" ? reference(text, at + 1, null, depth, missing) : null;
+    return found && {node: h("span", {class: "picture", title: found.target}, "[" + (found.label || "picture") + "]"), end: found.end};
+  },
+  "<": (text, at) => {
+    const found = /^<(?:(br) ?\/?|(https?:\/\/[^\s<>]{1,2000}))>/i.exec(text.slice(at, at + 2100));
+    return found && {node: found[1] ? h("br") : outward(found[2], found[2]), end: at + found[0].length};
+  },
+  h: (text, at) => {
+    const url = /^https?:\/\/[^\s<>"`\\|*]{1,2000}/.exec(text.slice(at, at + 2100));
+    const plain = url && /^.*[^.,;:!?)\]'_]/.exec(url[0]);
+    return plain && plain[0].length > 8 && !/\w/.test(text[at - 1] || " ") ? {node: outward(plain[0], plain[0]), end: at + plain[0].length} : null;
+  },
+};
+
+function codeSpan(text, at, link, depth, missing) {
+  const run = /^`+/.exec(text.slice(at, at + 64))[0];
+  if (!missing.has(run)) {
+    const ends = /`+/g;
+    ends.lastIndex = at + run.length;
+    for (let found = ends.exec(text); found; found = ends.exec(text)) {
+      if (found[0].length !== run.length) continue;
+      const inner = text.slice(at + run.length, found.index).replace(/\n/g, " ");
+      return {node: h("code", {}, /^ .*[^ ].* $/.test(inner) ? inner.slice(1, -1) : inner), end: found.index + run.length};
+    }
+    missing.add(run);
+  }
+  return {node: run, end: at + run.length};
+}
+
+function emphasis(text, at, link, depth, missing) {
+  const sign = text[at], double = text[at + 1] === sign;
+  const mark = double ? sign + sign : sign;
+  const start = at + mark.length;
+  const nothing = {node: mark, end: start};
+  if (depth > 6 || missing.has(mark) || !/\S/.test(text[start] || " ") || (sign === "_" && /\w/.test(text[at - 1] || " "))) return nothing;
+  for (let end = text.indexOf(mark, start); end >= 0; end = text.indexOf(mark, end + 1)) {
+    while (mark.length === 1 && text[end + 1] === sign && text[end + 2] === sign) end += 2;
+    const apart = mark.length === 1 && (text[end + 1] === sign || text[end - 1] === sign);  // half of a double one
+    if (end === start || apart || /[\s\\]/.test(text[end - 1]) || (sign === "_" && /\w/.test(text[end + mark.length] || " "))) continue;
+    const node = h(double ? "strong" : "em");
+    renderInline(text.slice(start, end), node, link, depth + 1);
+    return {node, end: end + mark.length};
+  }
+  missing.add(mark);
+  return nothing;
+}
+
+/* [label](target): leads out only where the target is http or https, and to a section of the same version where it is '#ID'. */
+function reference(text, at, link, depth) {
+  let open = 0, end = at;
+  for (const most = Math.min(text.length, at + 600); end < most; end++) {
+    if (text[end] === "\\") end++;
+    else if (text[end] === "[") open++;
+    else if (text[end] === "]" && --open === 0) break;
+  }
+  if (text[end] !== "]" || text[end + 1] !== "(") return null;
+  const found = /^\(\s*(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\))*))(?:\s+(?:"[^"]*"|'[^']*'))?\s*\)/.exec(text.slice(end + 1, end + 2500));
+  if (!found) return null;
+  const label = text.slice(at + 1, end), target = (found[1] ?? found[2] ?? "").replace(/\\(.)/g, "$1");
+  const inside = target.startsWith("#") && link ? link(target.slice(1)) : "";
+  const node = inside ? h("a", {href: inside}) : outward(target);
+  if (depth < 6) renderInline(label, node, null, depth + 1); else node.append(label);
+  return {node, end: end + 1 + found[0].length, label, target};
+}
+
+function outward(target, label) {
+  let url = null;
+  try { url = /^https?:/i.test(target) ? new URL(target) : null; } catch { /* it stays text */ }
+  if (!url) return h("span", {title: target || undefined}, ...(label ? [label] : []));
+  return h("a", {href: url.href, target: "_blank", rel: "noopener noreferrer"}, ...(label ? [label] : []));
+}
+
+/* ── code ── */
+const WORDS = new Set(("abstract and any as assert async await bool boolean break case catch char class const continue crate debugger def default defer "
+  + "del delete do double elif else end enum except export extends extern false False final finally float fn for from func function global go goto if impl "
+  + "implements import in instanceof int interface is lambda let long loop match mod module mut namespace new nil None nonlocal not null number of or "
+  + "override package pass private protected pub public raise readonly return self short static string struct super switch then this throw throws trait "
+  + "true True try type typeof undefined unsafe use var void while with yield").split(" "));
+const SQL_WORDS = new Set(("select from where insert into values update set delete create table index view drop alter add primary key foreign references not "
+  + "null default unique check join left right inner outer on as and or in is like between group by order having limit offset union all distinct case when "
+  + "then else end begin commit rollback with returning grant revoke explain analyze using constraint exists").split(" "));
+const STRING = "\"(?:\\\\.|[^\"\\\\\\n])*\"|'(?:\\\\.|[^'\\\\\\n])*'";
+const REST = "|(" + STRING + ")|(\\b\\d[\\w.]*)|([A-Za-z_$][\\w$]*)";
+const COMMENTS = {
+  slash: "\\/\\/[^\\n]*|\\/\\*[^]*?(?:\\*\\/|$)",
+  hash: "(?<![\\w$&])#[^\\n]*|\"\"\"[^]*?(?:\"\"\"|$)",
+  dash: "--[^\\n]*|\\/\\*[^]*?(?:\\*\\/|$)",
+  none: "(?!)",
+};
+const FAMILIES = {
+  slash: "js jsx mjs cjs ts tsx javascript typescript java c h cpp c++ cc cs csharp go golang rust rs swift kotlin kt scala php dart scss less css groovy "
+    + "json5 jsonc proto",
+  hash: "py python python3 py3 pycon ipython ipython3 sh bash zsh shell console yaml yml toml ruby rb perl r make makefile dockerfile ini conf cfg nix "
+    + "elixir",
+  dash: "sql postgresql postgres psql mysql sqlite lua haskell hs", none: "json",
+};
+const TOKENS = new Map(Object.entries(FAMILIES).flatMap(([family, names]) => {
+  const strings = family === "slash" ? REST.replace("(\"", "(`(?:\\\\[^]|[^`\\\\])*`|\"") : REST;
+  return names.split(" ").map((name) => [name, [new RegExp("(" + COMMENTS[family] + ")" + strings, "g"), family === "dash" ? SQL_WORDS : WORDS]]);
+}));
+
+function highlight(text, language, into) {
+  const [tokens, words] = TOKENS.get(language.toLowerCase()) || [];
+  if (!tokens || text.length > 30000) { into.append(text); return; }
+  let at = 0;
+  for (const found of text.matchAll(tokens)) {
+    const word = found[4] && words.has(words === SQL_WORDS ? found[4].toLowerCase() : found[4]);
+    const kind = found[1] ? "comment" : found[2] ? "string" : found[3] ? "number" : word ? "word" : "";
+    if (!kind) continue;
+    into.append(text.slice(at, found.index), h("span", {class: "c-" + kind}, found[0]));
+    at = found.index + found[0].length;
+  }
+  into.append(text.slice(at));
+}
+
+function codeBlock(text, language, caption, folded) {
+  const code = h("code");
+  highlight(text, language, code);
+  const label = caption || (language ? `Code, ${language}` : "Code");
+  return h("figure", {class: folded ? "code folded" : "code"}, caption && h("figcaption", {}, caption),
+    h("pre", {tabindex: "0", "aria-label": label, role: "region"}, code), copyButton(text, caption || "code"));
+}
+
+function copyButton(text, what) {
+  return h("button", {type: "button", class: "quiet", "aria-label": `Copy: ${what}`, on: {click: (event) => copy(text, event.currentTarget)}}, "Copy");
+}
+
+/* The clipboard's own interface needs https or this machine; where it is not there, the older way; where that fails too, the text is selected. */
+async function copy(text, button) {
+  let done = false;
+  try { await navigator.clipboard.writeText(text); done = true; } catch { done = copyBySelection(text); }
+  if (!done && button.previousElementSibling) getSelection().selectAllChildren(button.previousElementSibling);
+  say(done ? "Copied" : "The browser forbids copying: the text is selected, press Ctrl+C");
+  button.focus();
+}
+
+function copyBySelection(text) {
+  const field = h("textarea", {class: "for-readers", "aria-hidden": "true", readonly: true});
+  field.value = text;
+  document.body.append(field);
+  field.select();
+  let done = false;
+  try { done = document.execCommand("copy"); } catch { /* forbidden */ }
+  field.remove();
+  return done;
+}
+
+let saying = 0;
+function say(text) {
+  clearTimeout(saying);
+  $("toast").textContent = text;
+  saying = setTimeout(() => { $("toast").textContent = ""; }, 3500);
+}
+
+/* ── what is shown ── */
+const count = (number, one, many) => `${number.toLocaleString("en")} ${number === 1 ? one : many || one + "s"}`;
+
+function meter(share) {
+  const bar = h("span", {class: "meter", "aria-hidden": "true"});
+  bar.style.setProperty("--share", Math.max(0, Math.min(1, share)));
+  return bar;
+}
+
+function notices(data) {
+  return ((data && data.notices) || []).map((notice) => h("p", {class: "note"}, notice.message));
+}
+
+function faultBox(fault, place) {
+  const links = [];
+  for (const near of fault.details.nearest || []) {
+    const target = place.section ? {...place, section: near} : {view: "library", id: near};
+    links.push([place.section ? "#" + near : near, target]);
+  }
+  for (const version of fault.details.candidates || []) links.push([version, {...place, section: "", version}]);
+  return h("div", {class: "fault", role: "alert"},
+    h("h2", {}, FAULTS[fault.code] || `Error (${fault.code || "page"})`), h("p", {}, fault.message || String(fault)),
+    links.length > 0 && h("ul", {}, links.slice(0, 30).map(([label, target]) => h("li", {}, h("a", {href: address(target)}, label)))));
+}
+
+const FAULTS = {network: "No answer", "not-found": "Not found", version: "No such version", validation: "This cannot be asked", timeout: "No answer in time"};
+
+function entryRow(entry) {
+  const place = {view: "library", id: entry.id};
+  const pinned = entry.pinned && entry.pinned.version;
+  const chips = h("div", {class: "chips"}, entry.versions.slice(0, 6).map((version) => h("a", {href: address({...place, version})}, version)),
+    entry.versions.length > 6 && h("span", {class: "status"}, `and ${entry.versions.length - 6} more`));
+  return h("li", {},
+    h("h2", {}, h("a", {class: "row", href: address(place)}, entry.name || entry.id), entry.name && entry.name !== entry.id && h("code", {}, entry.id),
+      entry.sections && h("small", {}, count(entry.sections, "section")),
+      pinned && h("span", {class: "chip", title: entry.pinned.file}, "pinned " + pinned)),
+    entry.summary && h("p", {class: "summary"}, entry.summary),
+    entry.matches && h("p", {class: "why"}, meter(entry.score), h("span", {}, "score ", h("b", {}, entry.score.toFixed(2))),
+      h("span", {}, entry.matches.join("; "))),
+    chips);
+}
+
+const entryRows = (entries) => h("ol", {class: "rows", "data-rows": true}, entries.map(entryRow));
+
+async function showHome(place, turn) {
+  if ($("query").value !== place.q) $("query").value = place.q;
+  showFacts(turn).catch(() => {});
+  await (place.q.trim() ? showFound(place.q.trim(), turn) : showEverything(turn));
+}
+
+async function showFound(query, turn) {
+  const {data, text} = await callTool("catalog_lookup", {query, limit: 20}, turn.signal);
+  if (turn.signal.aborted) return;
+  $("home-status").textContent = data ? describeFound(data) : "";
+  if (!data) $("found").replaceChildren(codeBlock(text, "", "Answer", true));
+  else $("found").replaceChildren(...notices(data), data.results.length ? entryRows(data.results) : h("p", {class: "note"}, data.next));
+}
+
+function describeFound(data) {
+  const shown = data.total > data.results.length ? `, the best ${data.results.length} are shown` : "";
+  return data.total ? count(data.total, "library matches", "libraries match") + shown : "Nothing matches";
+}
+
+async function showEverything(turn) {
+  const entries = await everyEntry(turn.signal);
+  if (turn.signal.aborted) return;
+  if (!entries) {  // what a search without a hit says names some
+    await showFound("*", turn);
+    $("home-status").textContent = "";
+    return;
+  }
+  const versions = entries.reduce((sum, entry) => sum + entry.versions.length, 0);
+  $("home-status").textContent = `${count(entries.length, "library", "libraries")} in ${count(versions, "version")}`;
+  $("found").replaceChildren(entryRows(entries));
+}
+
+async function showFacts(turn) {
+  const offered = await server(turn.signal);
+  const {data} = await callTool("catalog_lookup", {query: "*", limit: 1}, turn.signal);
+  const rows = [["Endpoint", [h("code", {}, ENDPOINT)]], ["Protocol", [`MCP ${PROTOCOL}, and older`]], ["Tools", [String(offered.tools.size)]]];
+  for (const source of (data && data.sources) || []) {
+    rows.push([{bundled: "Brought along", library: "Library folder", local: "Local index", remote: "Remote index"}[source.kind] || source.kind,
+      [count(source.entries || 0, "library", "libraries"), source.kind === "bundled" ? "" : [" in ", h("code", {}, source.location)],
+        source.stale ? " (its last copy)" : ""]]);
+  }
+  $("facts").replaceChildren(...rows.flatMap(([term, details]) => [h("dt", {}, term), h("dd", {}, details)]));
+}
+
+async function showLibrary(place, turn) {
+  const asking = answerFor(place, turn.signal);
+  const about = showAbout(place, turn);
+  for (const promise of [asking, about]) promise.catch(() => {});  // both are awaited below
+  $("question").value = place.ask;
+  for (const radio of $("form").querySelectorAll("input")) radio.checked = radio.value === place.as;
+  $("answer").classList.add("busy");
+  const answer = await asking;
+  if (turn.signal.aborted) return;
+  const at = {...place, version: (answer.data && answer.data.version) || place.version};
+  const contents = await contentsOf(at, turn.signal);
+  if (turn.signal.aborted) return;
+  showAnswer(at, answer, contents);
+  showContents(at, contents);
+  if (place.section && place.ask) showHits(at, (await answerFor({...place, section: ""}, turn.signal)).data, turn.signal);
+  await about;
+}
+
+function answerFor(place, signal) {
+  const version = place.version === "*" ? "" : place.version;
+  const given = {id: place.id, ...(version ? {version} : {})};
+  if (place.section) return callTool("doc_extract", {...given, focus: "#" + place.section, maxChars: WHOLE}, signal);
+  if (place.ask.trim()) return callTool("doc_extract", {...given, focus: place.ask.trim()}, signal);
+  return callTool("doc_extract", {...given, maxSections: 1, maxChars: OUTLINE}, signal);
+}
+
+async function showAbout(place, turn) {
+  if ($("library").dataset.id !== place.id) {
+    $("library").dataset.id = place.id;
+    $("library-title").replaceChildren(place.id);
+    $("library-about").replaceChildren();
+    $("versions").replaceChildren();
+    $("contents").replaceChildren();
+  }
+  const {data} = await callTool("catalog_releases", {id: place.id}, turn.signal);
+  if (turn.signal.aborted || !data) return;
+  $("library-title").replaceChildren(data.name, h("code", {}, data.id));
+  $("library-about").replaceChildren(data.summary, ...(data.homepage ? [" ", outward(data.homepage, "Homepage")] : []));
+  const sizes = new Map(data.releases.map((row) => [row.version, row]));
+  const pinned = data.pinned && data.pinned.version;
+  $("versions").replaceChildren(...data.versions.map((version) => {
+    const row = sizes.get(version) || {};
+    const remark = version === pinned ? "pinned" : row.sections === undefined ? "" : count(row.sections, "section");
+    const target = address({...place, id: data.id, version, section: ""});
+    return h("li", {}, h("a", {class: "row", href: target, "data-version": version, title: row.summary || undefined},
+      h("code", {}, version), h("small", {}, remark)));
+  }));
+  markCurrent();
+}
+
+function showAnswer(place, {name, given, text, data}, contents) {
+  $("answer").classList.remove("busy");
+  const box = $("answer"), status = $("answer-status");
+  $("library").dataset.version = place.version;
+  const label = `${(data && data.name) || place.id} ${place.version}`;
+  $("question-label").textContent = `Ask the documentation of ${label}`;
+  const heading = place.section ? (data && data.sections.length && data.sections[0].heading) || place.section : place.ask;
+  document.title = [heading, label, "doctrove"].filter(Boolean).join(" · ");
+  $("library").dataset.of = place.section || place.ask ? "passages" : "version";
+  markCurrent();
+  $("hits-box").hidden = true;
+  if (!data || place.as !== "page") {
+    status.textContent = `${count(text.length, "character")} of text, as the agent is sent it`;
+    const call = codeBlock(`${name} ${JSON.stringify(given)}`, "json", "What is called", true);
+    const isJson = place.as === "json" && data;
+    box.replaceChildren(call, isJson ? codeBlock(JSON.stringify(data, null, 2), "json", "Structured content") : codeBlock(text, "", "Text content", true));
+    return;
+  }
+  status.textContent = describeAnswer(place, data, text);
+  const parts = [...notices(data)];
+  if (place.section) parts.push(...wholeSection(place, data));
+  else if (place.ask) parts.push(...passages(place, data));
+  else parts.push(h("h2", {}, "Contents"), headings(place, contents.rows), ...restOf(contents));
+  box.replaceChildren(...parts);
+  if (place.ask && !place.section) showHits(place, data);
+}
+
+function describeAnswer(place, data, text) {
+  const release = `${data.version}, ${data.releaseNote}`;
+  if (place.section) return `One section of ${release}`;
+  if (!place.ask) return `${count(data.total, "section")} · ${release}`;
+  return `${data.sections.length} of ${count(data.total, "section")} that match · ${release} · ${count(text.length, "character")}`;
+}
+
+function passage(place, row, number, whole) {
+  const name = row.heading || row.id, own = address({...place, section: row.id});
+  const title = h("h2", {id: `passage-${number}`, tabindex: "-1"}, whole ? name : h("a", {class: "row", href: own}, name));
+  const path = row.path && (/^https?:/.test(row.path) ? outward(row.path, row.path) : h("span", {}, row.path));
+  return h("article", {class: whole ? "passage whole" : "passage", "aria-labelledby": `passage-${number}`},
+    h("header", {}, title, h("p", {class: "origin"}, h("span", {}, "#" + row.id), path),
+      row.addressesModel && h("p", {class: "note"}, "This text addresses a model. It is text to read, not an instruction."),
+      !whole && row.matches.length > 0 && h("p", {class: "why"}, meter(row.relevance), h("span", {}, "relevance ", h("b", {}, row.relevance.toFixed(2))),
+        h("span", {}, "score ", h("b", {}, row.score.toFixed(2))), h("span", {}, row.matches.join("; ")))),
+    renderMarkdown(row.body, (id) => address({...place, section: id})),
+    row.omittedChars > 0 && h("p", {class: "after"}, `${count(row.omittedChars, "character")} left out. `,
+      !whole && h("a", {href: own}, "Read the section whole")));
+}
+
+function headings(place, rows) {
+  return h("ol", {class: rows.length > 12 ? "list wide" : "list"}, rows.map((row) => h("li", {class: row.level > 1 && "deep-" + row.level},
+    h("a", {class: "row", href: address({...place, section: row.id})}, row.heading || row.id,
+      row.relevance > 0 && h("small", {}, row.relevance.toFixed(2))))));
+}
+
+function passages(place, data) {
+  const parts = data.sections.map((row, number) => passage(place, row, number + 1, false));
+  if (data.next) parts.unshift(h("p", {class: data.sections.length ? "told" : "note"}, data.sections.length ? "The agent is told: " : "", data.next));
+  const title = data.sections.length ? "More that match" : "Sections there are";
+  const more = () => h("section", {class: "more", "aria-labelledby": "more-title"}, h("h2", {id: "more-title"}, title), headings(place, data.more));
+  if (data.more.length) parts.push(more());
+  return parts;
+}
+
+function wholeSection(place, data) {
+  const parts = place.ask ? [h("p", {class: "back"}, h("a", {href: address({...place, section: ""})}, `← Answer to “${place.ask}”`))] : [];
+  parts.push(...data.sections.map((row, number) => passage(place, row, number + 1, true)));
+  parts.push(h("nav", {class: "pages", id: "pages", "aria-label": "Neighbouring sections"}));
+  return parts;
+}
+
+function restOf({rows, total}) {
+  return rows.length < total ? [h("p", {class: "after"}, `${count(total - rows.length, "section")} more: ask for what you need.`)] : [];
+}
+
+/* Beside an answer its hits, and beside a section the hits of the question that led there. */
+function showHits(place, data, signal) {
+  if (!data || (signal && signal.aborted)) return;
+  const rows = [...data.sections, ...data.more];
+  $("hits-box").hidden = rows.length < 2;
+  $("hits-title").textContent = place.section ? `For “${place.ask}”` : "In this answer";
+  $("hits").replaceChildren(...rows.map((row, number) => {
+    const target = !place.section && number < data.sections.length ? `passage-${number + 1}` : undefined;
+    const current = row.id === place.section && "true";
+    return h("li", {}, h("a", {class: "row", href: address({...place, section: row.id}), "data-passage": target, "aria-current": current},
+      row.heading || row.id, h("small", {}, row.relevance.toFixed(2))));
+  }));
+}
+
+/* {rows: [{id, heading, level}], total}: from get_toc where it is offered, which knows the levels; else an id shows what it stands below. */
+async function contentsOf(place, signal) {
+  const given = {version: place.version, maxChars: OUTLINE};
+  if ((await server(signal)).tools.has("get_toc")) {
+    const {data} = await callTool("get_toc", {repo: place.id, ...given}, signal);
+    if (data) return {rows: data.sections.map((row) => ({id: row.id, heading: row.title, level: Math.min(4, row.level)})), total: data.total};
+  }
+  const {data} = await callTool("doc_extract", {id: place.id, ...given, maxSections: 1}, signal);
+  if (!data) return {rows: [], total: 0};
+  let above = null;
+  const rows = [...data.sections, ...data.more].map(({id, heading}) => {
+    if (!above || !id.startsWith(above + "/")) above = id;
+    return {id, heading, level: above === id ? 1 : 2};
+  });
+  return {rows, total: data.total};
+}
+
+function showContents(place, {rows, total}) {
+  $("contents-box").hidden = (!place.ask && !place.section) || rows.length === 0;
+  $("contents-count").textContent = rows.length < total ? `${rows.length} of ${total}` : total;
+  $("contents").replaceChildren(...rows.map((row) => h("li", {class: row.level > 1 && "deep-" + row.level},
+    h("a", {class: "row", "data-section": row.id, href: address({...place, section: row.id})}, row.heading || row.id))));
+  markCurrent();
+  showNeighbours(place);
+}
+
+function showNeighbours(place) {
+  const links = [...$("contents").querySelectorAll("a")];
+  const at = links.findIndex((link) => link.dataset.section === place.section);
+  if (!place.section || at < 0 || !$("pages")) return;
+  const page = (link, label) => link && h("a", {href: link.href}, h("small", {}, label), link.textContent);
+  $("pages").replaceChildren(...[page(links[at - 1], "Previous"), page(links[at + 1], "Next")].filter(Boolean));
+}
+
+function markCurrent() {
+  const place = readPlace();
+  for (const link of $("versions").querySelectorAll("a")) setCurrent(link, link.dataset.version === $("library").dataset.version);
+  for (const link of $("contents").querySelectorAll("a")) setCurrent(link, link.dataset.section === place.section);
+  const current = $("contents").querySelector("[aria-current]");
+  if (current && $("contents-box").open && matchMedia("(min-width: 56.01rem)").matches) {
+    const list = $("contents"), line = current.getBoundingClientRect(), frame = list.getBoundingClientRect();
+    if (line.top < frame.top || line.bottom > frame.bottom) list.scrollTop += line.top - frame.top - frame.height / 3;
+  }
+}
+
+function setCurrent(link, is) { if (is) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current"); }
+
+/* ── clients: [name, title, file, file of a project, stdio form, HTTP form, a command for HTTP, options]; null: no such form is known ── */
+const CLIENTS = [
+  {"name": "claude", "title": "Claude Code", "syntax": "json", "keys": ["mcpServers"], "options": ["--answers", "text"],
+    "user": "~/.claude.json", "project": ".mcp.json",
+    "stdio": {"type": "stdio", "command": "$command", "args": "$args"},
+    "http": {"type": "http", "url": "$url", "headers": "$headers"},
+    "add": ["claude mcp add --scope user --transport http doctrove $url", " --header \"Authorization: Bearer YOUR_TOKEN\""]},
+  {"name": "codex", "title": "Codex", "syntax": "toml", "keys": ["mcp_servers"], "options": ["--answers", "text"],
+    "user": "~/.codex/config.toml", "project": ".codex/config.toml",
+    "stdio": {"command": "$command", "args": "$args"},
+    "http": {"url": "$url", "bearer_token_env_var": "$variable"},
+    "add": ["codex mcp add doctrove --url $url", " --bearer-token-env-var DOCTROVE_HTTP_TOKEN"]},
+  {"name": "opencode", "title": "opencode", "syntax": "json", "keys": ["mcp"], "options": [],
+    "user": "~/.config/opencode/opencode.json", "project": "opencode.json",
+    "stdio": {"type": "local", "command": "$argv", "enabled": true},
+    "http": {"type": "remote", "url": "$url", "headers": "$headers", "enabled": true}},
+  {"name": "kilo", "title": "Kilo", "syntax": "json", "keys": ["mcp"], "options": [],
+    "user": "~/.config/kilo/kilo.json", "project": "kilo.json",
+    "stdio": {"type": "local", "command": "$argv", "enabled": true},
+    "http": {"type": "remote", "url": "$url", "headers": "$headers", "enabled": true}},
+  {"name": "gemini", "title": "Gemini CLI", "syntax": "json", "keys": ["mcpServers"], "options": [],
+    "user": "~/.gemini/settings.json", "project": ".gemini/settings.json",
+    "stdio": {"command": "$command", "args": "$args"},
+    "http": {"httpUrl": "$url", "headers": "$headers"}},
+  {"name": "qwen", "title": "Qwen Code", "syntax": "json", "keys": ["mcpServers"], "options": ["--answers", "text"],
+    "user": "~/.qwen/settings.json", "project": ".qwen/settings.json",
+    "stdio": {"command": "$command", "args": "$args"},
+    "http": null},
+  {"name": "copilot", "title": "GitHub Copilot CLI", "syntax": "json", "keys": ["mcpServers"], "options": ["--answers", "text"],
+    "user": "~/.copilot/mcp-config.json", "project": ".mcp.json",
+    "stdio": {"type": "local", "command": "$command", "args": "$args", "tools": ["*"]},
+    "http": {"type": "http", "url": "$url", "headers": "$headers", "tools": ["*"]}},
+  {"name": "cline", "title": "Cline", "syntax": "json", "keys": ["mcpServers"], "options": ["--answers", "text"],
+    "user": "~/.cline/data/settings/cline_mcp_settings.json", "project": "",
+    "stdio": {"transport": {"type": "stdio", "command": "$command", "args": "$args"}},
+    "http": null},
+  {"name": "cn", "title": "Continue", "syntax": "yaml", "keys": ["mcpServers"], "options": [],
+    "user": "~/.continue/config.yaml", "project": "",
+    "head": "name: my-config\nversion: 0.0.1\nschema: v1\n",
+    "stdio": [{"name": "doctrove", "type": "stdio", "command": "$command", "args": "$args"}],
+    "http": null},
+  {"name": "cursor", "title": "Cursor", "syntax": "json", "keys": ["mcpServers"], "options": ["--answers", "text"],
+    "user": "~/.cursor/mcp.json", "project": ".cursor/mcp.json",
+    "stdio": {"command": "$command", "args": "$args"},
+    "http": {"url": "$url", "headers": "$headers"}},
+  {"name": "vscode", "title": "VS Code", "syntax": "json", "keys": ["servers"], "options": ["--answers", "text"],
+    "user": ["~/.config/Code/User/mcp.json", "~/Library/Application Support/Code/User/mcp.json", "%APPDATA%\\Code\\User\\mcp.json"],
+      "project": ".vscode/mcp.json",
+    "stdio": {"type": "stdio", "command": "$command", "args": "$args"},
+    "http": {"type": "http", "url": "$url", "headers": "$headers"}},
+  {"name": "windsurf", "title": "Windsurf", "syntax": "json", "keys": ["mcpServers"], "options": ["--answers", "text"],
+    "user": "~/.codeium/windsurf/mcp_config.json", "project": "",
+    "stdio": {"command": "$command", "args": "$args"},
+    "http": {"serverUrl": "$url", "headers": "$headers"}},
+  {"name": "zed", "title": "Zed", "syntax": "json", "keys": ["context_servers"], "options": ["--answers", "text"],
+    "user": ["~/.config/zed/settings.json", "~/.config/zed/settings.json", "%APPDATA%\\Zed\\settings.json"], "project": ".zed/settings.json",
+    "stdio": {"command": "$command", "args": "$args"},
+    "http": {"url": "$url", "headers": "$headers"}},
+  {"name": "claude-desktop", "title": "Claude Desktop", "syntax": "json", "keys": ["mcpServers"], "options": ["--answers", "text"],
+    "user": ["~/.config/Claude/claude_desktop_config.json", "~/Library/Application Support/Claude/claude_desktop_config.json",
+      "%APPDATA%\\Claude\\claude_desktop_config.json"],
+      "project": "",
+    "stdio": {"command": "$command", "args": "$args"},
+    "http": null},
+  {"name": "kiro", "title": "Kiro", "syntax": "json", "keys": ["mcpServers"], "options": ["--answers", "text"],
+    "user": "~/.kiro/settings/mcp.json", "project": ".kiro/settings/mcp.json",
+    "stdio": {"command": "$command", "args": "$args"},
+    "http": null},
+  {"name": "antigravity", "title": "Antigravity", "syntax": "json", "keys": ["mcpServers"], "options": ["--answers", "text"],
+    "user": "~/.gemini/antigravity/mcp_config.json", "project": "",
+    "stdio": {"command": "$command", "args": "$args"},
+    "http": {"serverUrl": "$url", "headers": "$headers"}},
+  {"name": "lm-studio", "title": "LM Studio", "syntax": "json", "keys": ["mcpServers"], "options": ["--answers", "text"],
+    "user": "~/.lmstudio/mcp.json", "project": "",
+    "stdio": {"command": "$command", "args": "$args"},
+    "http": null},
+  {"name": "air", "title": "JetBrains Air", "syntax": "json", "keys": ["mcpServers"], "options": ["--answers", "text"],
+    "user": "", "project": ".air/mcp.json",
+    "stdio": {"command": "$command", "args": "$args"},
+    "http": null},
+  {"name": "goose", "title": "Goose", "syntax": "yaml", "keys": ["extensions"], "options": ["--answers", "text"],
+    "user": ["~/.config/goose/config.yaml", "~/.config/goose/config.yaml", "%APPDATA%\\Block\\goose\\config\\config.yaml"], "project": "",
+    "stdio": {"enabled": true, "type": "stdio", "name": "doctrove", "cmd": "$command", "args": "$args", "timeout": 300},
+    "http": null},
+  {"name": "mcporter", "title": "mcporter", "syntax": "json", "keys": ["mcpServers"], "options": [],
+    "user": "~/.mcporter/mcporter.json", "project": "config/mcporter.json",
+    "stdio": {"command": "$command", "args": "$args"},
+    "http": null},
+  {"name": "dsh", "title": "dsh (DeepSeek Harness)", "syntax": "yaml", "keys": [], "options": [],
+    "user": "~/.dsh/cordis.patch.yml", "project": "",
+    "stdio": [{"insert": [{"id": "mcp-doctrove", "name": "@deepseek-ai/dsh-mcp-client",
+      "config": {"serverName": "doctrove", "transport": "stdio", "command": "$command", "args": "$args"}}]}],
+    "http": [{"insert": [{"id": "mcp-doctrove", "name": "@deepseek-ai/dsh-mcp-client",
+      "config": {"serverName": "doctrove", "transport": "streamable-http", "url": "$url", "headers": "$headers"}}]}]}
+];
+
+/* A form with its values; what has none is left out. */
+function fillForm(form, values) {
+  if (Array.isArray(form)) return form.map((part) => fillForm(part, values));
+  if (typeof form === "string") return form.startsWith("$") ? values[form.slice(1)] : form;
+  if (form === null || typeof form !== "object") return form;
+  return Object.fromEntries(Object.entries(form).map(([key, part]) => [key, fillForm(part, values)]).filter(([, part]) => part !== undefined));
+}
+
+const flat = (value) => Array.isArray(value) ? "[" + value.map(flat).join(", ") + "]" : JSON.stringify(value);
+const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+
+function writeJson(value, indent) {
+  if (!isObject(value)) return flat(value);
+  const lines = Object.entries(value).map(([key, part]) => `${indent}  ${JSON.stringify(key)}: ${writeJson(part, indent + "  ")}`);
+  return "{\n" + lines.join(",\n") + `\n${indent}}`;
+}
+
+function writeYaml(value, indent) {
+  const plain = (part) => typeof part === "string" && /^[A-Za-z][\w.-]*$/.test(part) ? part : flat(part);
+  if (Array.isArray(value)) return value.map((part) => `${indent}- ${writeYaml(part, indent + "  ").trimStart()}`).join("");
+  return Object.entries(value).map(([key, part]) => {
+    const deep = isObject(part) || (Array.isArray(part) && part.some(isObject));
+    return deep ? `${indent}${key}:\n${writeYaml(part, indent + "  ")}` : `${indent}${key}: ${plain(part)}\n`;
+  }).join("");
+}
+
+const WRITE = {
+  json: (client, entry) => writeJson([...client.keys, "doctrove"].reduceRight((inner, key) => ({[key]: inner}), entry), "") + "\n",
+  toml: (client, entry) => `[${client.keys[0]}.doctrove]\n` + Object.entries(entry).map(([key, part]) => `${key} = ${flat(part)}\n`).join(""),
+  yaml: (client, entry) => {
+    const inner = Array.isArray(entry) ? entry : {doctrove: entry};
+    return (client.head || "") + (client.keys.length ? `${client.keys[0]}:\n${writeYaml(inner, "  ")}` : writeYaml(inner, ""));
+  },
+};
+
+function configText(client, via, {path, withToken}) {
+  const args = ["-I", "-S", path, ...client.options], command = "python3";
+  const values = {url: ENDPOINT, command, args, argv: [command, ...args],
+    headers: withToken ? {Authorization: "Bearer YOUR_TOKEN"} : undefined, variable: withToken ? "DOCTROVE_HTTP_TOKEN" : undefined};
+  return WRITE[client.syntax](client, fillForm(client[via], values));
+}
+
+function hereIn(paths) {
+  const system = navigator.platform || "";
+  return Array.isArray(paths) ? paths[/^Mac|^iP/.test(system) ? 1 : /^Win/.test(system) ? 2 : 0] : paths;
+}
+
+function showConnect(place) {
+  document.title = "Connect a client · doctrove";
+  const client = CLIENTS.find((row) => row.name === place.client) || CLIENTS[0];
+  const via = place.via || "http";
+  if (!$("clients").firstChild) {
+    $("clients").append(...CLIENTS.map((row) => h("label", {}, h("input", {type: "radio", name: "client", value: row.name}), row.title)));
+    $("with-token").checked = token !== "";
+  }
+  for (const input of $("connecting").querySelectorAll("[name=client], [name=via]")) {
+    input.checked = input.value === (input.name === "via" ? via : client.name);
+  }
+  $("path-box").hidden = via !== "stdio";
+  $("with-token").parentElement.hidden = via === "stdio";
+  const path = $("path").value.trim() || "doctrove.pyz", withToken = $("with-token").checked;
+  if (client[via] === null) {
+    $("config").replaceChildren(h("p", {class: "note"},
+      `How ${client.title} is told about a server over HTTP is not known here: let it start a process of its own (stdio).`));
+    return;
+  }
+  const user = hereIn(client.user);
+  const places = user && client.project ? `${user}, or ${client.project} in a project` : user || `${client.project} in a project`;
+  const command = via === "stdio" ? `python3 ${/^[\w./~-]+$/.test(path) ? path : JSON.stringify(path)} setup ${client.name} --write`
+    : client.add && client.add[0].replace("$url", ENDPOINT) + (withToken ? client.add[1] : "");
+  $("config").replaceChildren(
+    codeBlock(configText(client, via, {path, withToken}), client.syntax, places),
+    command ? codeBlock(command + "\n", "", via === "stdio" ? "Or let doctrove write it; a copy of the file is kept" : "Or by its own command") : "",
+    via === "http" && withToken ? h("p", {}, client.name === "codex" ? "Codex takes the token from the environment variable DOCTROVE_HTTP_TOKEN."
+      : "Put the token in the place of YOUR_TOKEN. It then stands in that file: keep it out of version control.") : "");
+}
+
+/* ── going from place to place ── */
+const VIEWS = {home: showHome, library: showLibrary, connect: showConnect};
+let turn = null;
+let shown = "";  // the fragment that is shown
+let fresh = true;  // a place that was not gone back to
+const left = new Map();  // fragment -> where the page stood when it was left
+
+async function route() {
+  const place = readPlace(), view = place.view;
+  if (turn) {
+    turn.abort();
+    left.set(shown, {y: scrollY, row: document.activeElement && document.activeElement.getAttribute("href")});
+  }
+  const mine = turn = new AbortController();
+  const isReturn = !fresh, before = shown;
+  shown = location.hash;
+  fresh = false;
+  if (view === "home") document.title = place.q ? `${place.q} · doctrove` : "doctrove";
+  for (const name of Object.keys(VIEWS)) $(name).hidden = name !== view;
+  for (const link of document.querySelectorAll("[data-view]")) setCurrent(link, (link.dataset.view === "connect") === (view === "connect"));
+  $("token").hidden = true;
+  $("main").setAttribute("aria-busy", "true");
+  try {
+    await VIEWS[view](place, mine);
+  } catch (fault) {
+    if (mine.signal.aborted || fault.name === "AbortError") return;
+    showFault(fault, place);
+    if (!(fault instanceof Fault)) console.error(fault);
+  }
+  if (mine.signal.aborted) return;
+  settle(place, isReturn ? left.get(shown) : null, before);
+  $("main").removeAttribute("aria-busy");
+}
+
+function showFault(fault, place) {
+  if (fault.code === "token") {
+    for (const name of Object.keys(VIEWS)) $(name).hidden = true;
+    $("token").hidden = false;
+    $("token-wrong").textContent = fault.message;
+    return;
+  }
+  const box = place.view === "home" ? $("found") : $("answer");
+  $(place.view === "home" ? "home-status" : "answer-status").textContent = "";
+  box.classList.remove("busy");
+  $("hits-box").hidden = true;
+  if (place.view === "library") $("contents-box").hidden = !$("contents").firstChild;
+  box.replaceChildren(faultBox(fault, place));
+}
+
+/* Where the reader is after a place is shown: where it was left, or at its beginning; what has the focus keeps it while it is there. */
+function settle(place, memory, before) {
+  const active = document.activeElement;
+  if (!$("token").hidden) { $("token-value").focus(); return; }
+  if (memory) {
+    const isRow = (link) => link.getAttribute("href") === memory.row && link.getClientRects().length;
+    const row = memory.row && [...document.querySelectorAll("main a")].find(isRow);
+    if (row) row.focus({preventScroll: true});
+    scrollTo(0, memory.y);
+    return;
+  }
+  if (!before && !place.section) return;
+  if (typing(active) && active.getClientRects().length && place.view !== "connect") return;
+  if (active && active.closest("#form, #connecting")) return;
+  const heading = place.section ? $("passage-1") : place.view === "library" ? $("library-title") : $(place.view + "-title");
+  scrollTo(0, 0);
+  if (heading && before) heading.focus({preventScroll: true});
+}
+
+const typing = (element) => Boolean(element && element.matches("input:not([type=radio], [type=checkbox]), textarea"));
+
+function go(place, replace) {
+  const target = address(place);
+  if (target === (location.hash || "#/")) { if (!replace) { kept.clear(); route(); } return; }
+  fresh = true;
+  if (replace) { history.replaceState(null, "", target); route(); } else location.hash = target;
+}
+
+addEventListener("hashchange", route);
+history.scrollRestoration = "manual";
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[href^='#']");
+  if (!link) return;
+  if (link.id === "skip") { event.preventDefault(); $("main").focus(); return; }
+  if (link.dataset.passage && $(link.dataset.passage)) {  // a hit that is in the page already
+    event.preventDefault();
+    $(link.dataset.passage).scrollIntoView({behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth"});
+    $(link.dataset.passage).querySelector("a").focus({preventScroll: true});
+    return;
+  }
+  fresh = true;
+  if (link.getAttribute("href") === location.hash) route();
+});
+
+$("find").addEventListener("submit", (event) => { event.preventDefault(); go({view: "home", q: $("query").value}); });
+let waiting = 0;
+$("query").addEventListener("input", () => {
+  clearTimeout(waiting);
+  waiting = setTimeout(() => { if (readPlace().view === "home") go({view: "home", q: $("query").value}, true); }, 180);
+});
+$("ask").addEventListener("submit", (event) => { event.preventDefault(); go({...readPlace(), section: "", ask: $("question").value.trim()}); });
+$("form").addEventListener("change", (event) => go({...readPlace(), as: event.target.value}, true));
+$("connecting").addEventListener("submit", (event) => event.preventDefault());
+$("connecting").addEventListener("input", (event) => {
+  const chosen = (name) => $("connecting").querySelector(`[name=${name}]:checked`).value;
+  if (event.target.type === "radio") go({view: "connect", client: chosen("client"), via: chosen("via")}, true);
+  else showConnect(readPlace());
+});
+$("token").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const given = $("token-value").value.trim();
+  if (!/^[\x21-\x7e]+$/.test(given)) { $("token-wrong").textContent = "A token holds visible ASCII characters alone, no spaces."; return; }
+  token = given;
+  store.set("sessionStorage", "token", token);
+  $("token-value").value = "";
+  $("with-token").checked = true;
+  kept.clear();
+  asked = null;
+  route();
+});
+
+/* ── keys ── */
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  const at = event.target;
+  if (event.key === "/" && !typing(at)) {
+    const field = [...document.querySelectorAll("main input[type=search]")].find((input) => input.getClientRects().length);
+    if (field) { event.preventDefault(); field.focus(); field.select(); }
+  } else if (event.key === "Escape") {
+    leaveLevel(at);
+  } else if (event.key === "ArrowDown" || event.key === "ArrowUp" || event.key === "Home" || event.key === "End") {
+    moveInRows(event, at);
+  }
+});
+
+function leaveLevel(at) {
+  const place = readPlace();
+  if (typing(at)) {
+    if (!at.value) at.blur();
+    else if (at.type === "search") { at.value = ""; at.dispatchEvent(new Event("input", {bubbles: true})); }
+  } else if (place.section) go({...place, section: ""});
+  else if (place.ask) go({...place, ask: ""});
+  else if (place.view === "library") go({view: "home"});
+}
+
+/* ↓ in a search field goes to its first row; ↑ and ↓ go along the rows of a list, and from the first one back to the field. */
+function moveInRows(event, at) {
+  const field = at.matches("#query, #question") ? at : null;
+  const list = field ? $(field.id === "query" ? "found" : "answer") : at.matches(".row") ? at.closest("[data-rows], #answer, #found") : null;
+  if (!list || (field && event.key !== "ArrowDown")) return;
+  const rows = [...list.querySelectorAll(".row")];
+  const number = rows.indexOf(at);
+  const next = {ArrowDown: number + 1, ArrowUp: number - 1, Home: 0, End: rows.length - 1}[event.key];
+  if (next < 0 && list.closest("#found, #answer")) {
+    event.preventDefault();
+    $(list.closest("#found") ? "query" : "question").focus();
+    return;
+  }
+  if (!rows[next]) return;
+  event.preventDefault();
+  rows[next].focus();
+  rows[next].scrollIntoView({block: "nearest"});
+}
+
+/* ── light and dark ── */
+const THEMES = ["auto", "light", "dark"];
+function setTheme(name) {
+  document.documentElement.dataset.theme = name;
+  $("theme").textContent = `Theme: ${name}`;
+  store.set("localStorage", "theme", name === "auto" ? null : name);
+}
+$("theme").addEventListener("click", () => setTheme(THEMES[(THEMES.indexOf(document.documentElement.dataset.theme) + 1) % THEMES.length]));
+setTheme(THEMES.find((name) => name === store.get("localStorage", "theme")) || "auto");
+
+const wide = matchMedia("(min-width: 56.01rem)");
+$("contents-box").open = wide.matches;
+wide.addEventListener("change", () => { $("contents-box").open = wide.matches; });
+
+route();
+</script>
+</body>
+</html>
+'''
+
 
 def page() -> tuple[bytes, dict[str, str]]:
-    """(the page for people, the response's headers)."""
-    return b"<!doctype html><title>doctrove</title><p>MCP is at /mcp.\n", {"Content-Type": "text/html; charset=utf-8"}
+    """(the page, its headers). Nothing but the style and the script that stand in it may run, and nothing but its own server may be asked."""
+    import base64
+    import hashlib
+
+    def allow(tag: str) -> str:
+        text = PAGE.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0]
+        return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+    policy = {"default-src": "'none'", "script-src": allow("script"), "style-src": allow("style"), "img-src": "data:", "connect-src": "'self'",
+              "base-uri": "'none'", "form-action": "'none'", "frame-ancestors": "'none'", "require-trusted-types-for": "'script'", "trusted-types": "'none'"}
+    return PAGE.encode(), {
+        "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in policy.items()),
+        "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin", "Cache-Control": "no-cache"}
 
 
 # ── http ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
