@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import unittest
 from typing import IO
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -68,6 +69,12 @@ def clean_env(**extra: str) -> dict[str, str]:
             and name not in ("NO_COLOR", "SOURCE_DATE_EPOCH")}
     home = os.path.join(scratch(), "home")  # whose configurations of clients doctor would read
     return {**mine, "HOME": home, "USERPROFILE": home, **extra}
+
+
+def without_proxies() -> None:
+    """Takes the proxy variables out of this process until the module's tests have ended: called by setUpModule."""
+    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
+        unittest.addModuleCleanup(os.environ.__setitem__, name, os.environ.pop(name))
 
 
 def command(*arguments: str, flags: tuple[str, ...] = FLAGS, path: str | None = None, env: dict[str, str] | None = None,

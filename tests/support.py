@@ -9,7 +9,7 @@ import os
 import sys
 import tempfile
 import unittest
-from typing import Any
+from typing import Any, Callable
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 if ROOT not in sys.path:
@@ -17,7 +17,7 @@ if ROOT not in sys.path:
 
 import doctrove  # noqa: E402  # the checkout's, whatever is installed
 
-__all__ = ["ROOT", "doctrove", "load_cases", "make_folder", "open_catalog", "whole", "write_index"]
+__all__ = ["ROOT", "check_blocks", "doctrove", "load_cases", "make_folder", "open_catalog", "put", "read_beside", "whole", "write_index"]
 
 
 def load_cases(name: str) -> Any:
@@ -31,6 +31,27 @@ def make_folder(test: unittest.TestCase) -> str:
     folder = tempfile.TemporaryDirectory()
     test.addCleanup(folder.cleanup)
     return os.path.realpath(folder.name)
+
+
+def read_beside(folder: str, name: str) -> bytes | None:
+    """The bytes of a file in `folder`, None where there is none: what an importer sees of the files beside a page."""
+    try:
+        with open(os.path.join(folder, name), "rb") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def check_blocks(test: unittest.TestCase, folder: str, ending: str, fewest: int, read: Callable[[str, str], doctrove.Document]) -> None:
+    """Each fixture NAME + `ending` in `folder` is read as the document of NAME.json: its title, and its blocks as arrays."""
+    names = sorted(name for name in os.listdir(folder) if name.endswith(ending))
+    test.assertGreaterEqual(len(names), fewest)
+    for name in names:
+        with test.subTest(fixture=name), open(os.path.join(folder, name[:-len(ending)] + ".json"), encoding="utf-8") as file:
+            expected = json.load(file)
+            document = read(folder, name)
+            test.assertEqual(document.title, expected["title"])
+            test.assertEqual([[block.kind, block.level, block.id, block.name, block.text] for block in document.blocks], expected["blocks"])
 
 
 def whole(volume: dict[str, Any]) -> dict[str, Any]:

@@ -1,23 +1,14 @@
 """AsciiDoc as an import format: the blocks of the fixtures, what bad input gets, and the sources of git's manual where they are on the machine."""
 from __future__ import annotations
 
-import json
 import os
 import time
 import unittest
 
-from support import ROOT, doctrove
+from support import ROOT, check_blocks, doctrove, read_beside
 
 FIXTURES = os.path.join(ROOT, "tests", "fixtures", "asciidoc")
 GIT_DOCS = os.environ.get("DOCTROVE_GIT_DOCS", "/usr/share/doc/git-doc")
-
-
-def read_beside(folder: str, name: str) -> bytes | None:
-    try:
-        with open(os.path.join(folder, name), "rb") as file:
-            return file.read()
-    except OSError:
-        return None
 
 
 def read_file(folder: str, name: str) -> doctrove.Document:
@@ -39,14 +30,7 @@ class FixturesTest(unittest.TestCase):
     maxDiff = None
 
     def test_each_fixture_gives_the_blocks_beside_it(self) -> None:
-        names = sorted(name[:-5] for name in os.listdir(FIXTURES) if name.endswith(".adoc"))
-        self.assertGreaterEqual(len(names), 7)
-        for name in names:
-            with self.subTest(fixture=name), open(os.path.join(FIXTURES, name + ".json"), encoding="utf-8") as file:
-                expected = json.load(file)
-                document = read_file(FIXTURES, name + ".adoc")
-                self.assertEqual(document.title, expected["title"])
-                self.assertEqual([[block.kind, block.level, block.id, block.name, block.text] for block in document.blocks], expected["blocks"])
+        check_blocks(self, FIXTURES, ".adoc", 7, read_file)
 
     def test_entries_are_closed_and_bodies_have_no_blank_ends(self) -> None:
         for name in sorted(os.listdir(FIXTURES)):

@@ -1,24 +1,15 @@
 """reStructuredText as an import format: the blocks of the fixtures, what bad input gets, and the real sources of pytest where they are on the machine."""
 from __future__ import annotations
 
-import json
 import os
 import re
 import time
 import unittest
 
-from support import ROOT, doctrove
+from support import ROOT, check_blocks, doctrove, read_beside
 
 FIXTURES = os.path.join(ROOT, "tests", "fixtures", "rst")
 PYTEST_DOCS = os.environ.get("DOCTROVE_PYTEST_DOCS", "/tmp/corpora/pytest-8.3")
-
-
-def read_beside(folder: str, name: str) -> bytes | None:
-    try:
-        with open(os.path.join(folder, name), "rb") as file:
-            return file.read()
-    except OSError:
-        return None
 
 
 def read_file(folder: str, path: str, url: str = "") -> doctrove.Document:
@@ -41,14 +32,7 @@ class FixturesTest(unittest.TestCase):
     maxDiff = None
 
     def test_each_fixture_gives_the_blocks_beside_it(self) -> None:
-        names = sorted(name[:-4] for name in os.listdir(FIXTURES) if name.endswith(".rst"))
-        self.assertGreaterEqual(len(names), 6)
-        for name in names:
-            with self.subTest(fixture=name), open(os.path.join(FIXTURES, name + ".json"), encoding="utf-8") as file:
-                expected = json.load(file)
-                document = read_file(FIXTURES, name + ".rst")
-                self.assertEqual(document.title, expected["title"])
-                self.assertEqual([[block.kind, block.level, block.id, block.name, block.text] for block in document.blocks], expected["blocks"])
+        check_blocks(self, FIXTURES, ".rst", 6, read_file)
 
     def test_entries_are_closed_and_bodies_have_no_blank_ends(self) -> None:
         for name in sorted(os.listdir(FIXTURES)):

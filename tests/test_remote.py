@@ -29,6 +29,7 @@ from processes import (
     section,
     stay_silent,
     tool_call,
+    without_proxies,
     write_index,
 )
 
@@ -36,16 +37,9 @@ import doctrove
 
 LIMIT_MS = 700
 HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-proxies: dict[str, str] = {}
-
 
 def setUpModule():
-    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
-        proxies[name] = os.environ.pop(name)
-
-
-def tearDownModule():
-    os.environ.update(proxies)
+    without_proxies()
 
 
 def replies(data, then_wait=False):

@@ -13,7 +13,7 @@ import unittest
 import zlib
 from unittest import mock
 
-from processes import RawRemote, Remote, clean_env, free_port, read_request, stay_silent
+from processes import RawRemote, Remote, clean_env, free_port, read_request, stay_silent, without_proxies
 from support import ROOT, doctrove, make_folder
 from test_library import tarred, zipped
 from test_remote import HTTP, Trap, drips, redirects_to, replies, whole
@@ -23,16 +23,9 @@ METADATA = (
     "http://169.254.169.254/latest/meta-data/", "http://169.254.169.254./", "http://2852039166/", "http://0xa9fea9fe/", "http://0251.0376.0251.0376/",
     "http://[::ffff:169.254.169.254]/", "http://[fd00:ec2::254]/", "http://100.100.100.200/", "http://metadata.google.internal/",
     "http://METADATA.google.internal./", "http://metadata/", "http://１６９.254.169.254/", "http://169。254。169。254/")
-proxies: dict[str, str] = {}
-
 
 def setUpModule():
-    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
-        proxies[name] = os.environ.pop(name)
-
-
-def tearDownModule():
-    os.environ.update(proxies)
+    without_proxies()
 
 
 def page(*links, title="Page", head="", **headers):
