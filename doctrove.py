@@ -24593,10 +24593,12 @@ class HttpConnection:
 
 
 class EventStream:
-    """Server-sent events on a connection. id: of the subscriptions/listen request, None for the stream of a handshake session."""
+    """Server-sent events on a connection. id: of the subscriptions/listen request, None for the stream of a handshake session; offered: what its
+    client knows to be offered, where it wants to hear of changes."""
 
     def __init__(self, connection: HttpConnection, id: RequestId = None, session: str | None = None) -> None:
-        self.connection, self.id, self.session, self.wants_changes, self.is_held = connection, id, session, False, False
+        self.connection, self.id, self.session, self.is_held = connection, id, session, False
+        self.wants_changes, self.offered = False, None
         connection.stream = self
         connection.deadline = math.inf
         connection.write(200, EVENT_HEADERS, None)
@@ -24957,8 +24959,9 @@ class HttpServer:
         if self.session_version(request) is None or not request.accepts_events():
             raise HttpError(405, "Method not allowed: POST a JSON-RPC message here; the page for people is at /", {"Allow": "POST"})
         self.log(connection, request, "stream", 200, 0)
+        offered = await self.look_locally()
         stream = EventStream(connection, session=request.header("mcp-session-id"))
-        stream.wants_changes = True
+        stream.wants_changes, stream.offered = True, offered
         return await self.hold(stream)
 
     async def listen(self, connection: HttpConnection, request: HttpRequest, message: Record) -> bool:
@@ -24972,9 +24975,10 @@ class HttpServer:
         if not request.accepts_events():
             raise HttpError(406, "Not acceptable: a subscription needs Accept: text/event-stream", id=message["id"])
         self.log(connection, request, "subscriptions/listen", 200, 0)
+        offered = await self.look_locally() if honoured else None  # before the client knows that it will be told of changes
         stream = EventStream(connection, message["id"])
+        stream.wants_changes, stream.offered = bool(honoured), offered
         stream.send(acknowledgement(message["id"], honoured))
-        stream.wants_changes = bool(honoured)
         return await self.hold(stream)
 
     async def hold(self, stream: EventStream) -> bool:
@@ -25003,21 +25007,28 @@ class HttpServer:
                 elif connection.stream and now - connection.stream.quiet_since >= COMMENT_SECONDS:
                     connection.stream.write(b":\n\n")
 
+    async def look(self) -> Any:
+        import asyncio
+        return await asyncio.get_running_loop().run_in_executor(self.pool, what_is_offered, self.engine.catalog)
+
+    async def look_locally(self) -> Any:
+        """What is offered, where that may change and the network need not be asked: a new stream does not wait for it."""
+        catalog = self.engine.catalog
+        return await self.look() if catalog.may_change() and not catalog.may_wait() else None
+
     async def tell_changes(self) -> None:
         """Tells the streams that want to know when the resources there are have changed."""
         import asyncio
-        known: Any = None
         while True:
             await asyncio.sleep(pause_between_looks(self.engine.settings))
             wanting = [stream for stream in self.streams() if stream.wants_changes]
             if not wanting:
-                known = None
                 continue
-            found = await asyncio.get_running_loop().run_in_executor(self.pool, what_is_offered, self.engine.catalog)
-            if known is not None and found != known:
-                for stream in wanting:
+            found = await self.look()
+            for stream in wanting:
+                if stream.offered is not None and found != stream.offered:
                     stream.send(resources_changed(stream.id))
-            known = found
+                stream.offered = found
 
     async def end(self, listening: asyncio.AbstractServer) -> None:
         """Takes nothing more, ends the streams, and lets what is running finish."""

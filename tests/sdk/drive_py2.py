@@ -1,17 +1,21 @@
-"""Drives a stdio server with the Python client 2.x and prints what it saw as one JSON object; run.py judges it.
+"""Drives a server with the Python client 2.x and prints what it saw as one JSON object; run.py judges it.
 
-    python drive_py2.py MODE CALLS -- COMMAND…      MODE auto | legacy | a protocol version; CALLS [[tool, arguments], …]
+    python drive_py2.py MODE PLAN -- COMMAND…|URL      MODE auto | legacy | a protocol version; PLAN see run.py
 """
 from __future__ import annotations
 
 import json
 import sys
 import time
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import anyio
+import httpx2
 from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
+from mcp_types import ResourceListChangedNotification
 
 
 async def call(client: Client, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -22,13 +26,57 @@ async def call(client: Client, tool: str, arguments: dict[str, Any]) -> dict[str
     return {"isError": bool(result.is_error), "structured": result.structured_content, "text": "\n".join(part.text for part in result.content)}
 
 
-async def main(mode: str, calls: list[list[Any]], command: list[str]) -> None:
-    async with Client(StdioServerParameters(command=command[0], args=command[1:]), mode=mode) as client:
+@asynccontextmanager
+async def connect(mode: str, target: list[str], token: str | None, told: anyio.Event) -> Any:
+    async def hear(message: Any) -> None:
+        if isinstance(message, ResourceListChangedNotification):
+            told.set()
+
+    async with AsyncExitStack() as stack:
+        server: Any = StdioServerParameters(command=target[0], args=target[1:])
+        if target[0].startswith("http:"):
+            headers = {"Authorization": f"Bearer {token}"} if token else {}
+            server = streamable_http_client(target[0], http_client=await stack.enter_async_context(httpx2.AsyncClient(headers=headers, timeout=60)))
+        yield await stack.enter_async_context(Client(server, mode=mode, message_handler=hear))
+
+
+def innermost(error: BaseException) -> str:
+    while getattr(error, "exceptions", None):  # a group
+        error = error.exceptions[0]
+    return f"{type(error).__name__}: {error}"
+
+
+async def change(client: Client, command: list[str], told: anyio.Event) -> bool:
+    """Whether the client is told that the resources have changed, by what the command does."""
+    with anyio.move_on_after(20):
+        if client.protocol_version >= "2026":
+            async with client.listen(resources_list_changed=True) as subscription:
+                await anyio.run_process(command)
+                async for event in subscription:
+                    return type(event).__name__ == "ResourcesListChanged"
+        await anyio.run_process(command)
+        await told.wait()
+        return True
+    return False
+
+
+async def main(mode: str, plan: dict[str, Any], target: list[str]) -> None:
+    refused, told = None, anyio.Event()
+    if plan.get("token"):
+        try:
+            async with connect(mode, target, None, told) as client:
+                await client.list_tools()
+        except Exception as error:
+            refused = innermost(error)
+    async with connect(mode, target, plan.get("token"), told) as client:
         seen = {
             "protocol": client.protocol_version,
             "tools": [{"name": tool.name, "outputSchema": tool.output_schema} for tool in (await client.list_tools()).tools],
-            "calls": [await call(client, tool, arguments) for tool, arguments in calls],
+            "calls": [await call(client, tool, arguments) for tool, arguments in plan["calls"]],
+            "refused": refused,
         }
+        if plan.get("change"):
+            seen["told"] = await change(client, plan["change"], told)
         closing = time.monotonic()
     seen["closeSeconds"] = time.monotonic() - closing
     print(json.dumps(seen))

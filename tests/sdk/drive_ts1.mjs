@@ -1,11 +1,29 @@
-// Drives a stdio server with the TypeScript client 1.x and prints what it saw as one JSON object; run.py judges it.
+// Drives a server with the TypeScript client 1.x and prints what it saw as one JSON object; run.py judges it.
 //
-//     node drive_ts1.mjs default CALLS -- COMMAND…      CALLS [[tool, arguments], …]
+//     node drive_ts1.mjs default PLAN -- COMMAND…|URL      PLAN see run.py
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ResourceListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 
-const [, calls, , command, ...args] = process.argv.slice(2);
+const [, given, , target, ...args] = process.argv.slice(2);
+const plan = JSON.parse(given);
 const seen = { protocol: null, tools: [], calls: [] };
+
+async function connect(token) {
+  const client = new Client({ name: 'doctrove-tests', version: '1.0.0' });
+  const headers = token ? { Authorization: `Bearer ${token}` } : {};
+  const transport = target.startsWith('http:')
+    ? new StreamableHTTPClientTransport(new URL(target), { requestInit: { headers } })
+    : new StdioClientTransport({ command: target, args });
+  // This client has no getter for the negotiated version; it tells it to a transport that wants to know.
+  const set = transport.setProtocolVersion?.bind(transport);
+  transport.setProtocolVersion = version => { seen.protocol = version; set?.(version); };
+  await client.connect(transport);
+  return client;
+}
 
 async function call(client, name, args) {
   try {
@@ -16,13 +34,18 @@ async function call(client, name, args) {
   }
 }
 
-const client = new Client({ name: 'doctrove-tests', version: '1.0.0' });
-const transport = new StdioClientTransport({ command, args });
-// This client has no getter for the negotiated version; it tells it to a transport that wants to know.
-transport.setProtocolVersion = version => { seen.protocol = version; };
-await client.connect(transport);
+// Whether the client is told that the resources have changed, by what the command does.
+async function change(client, [command, ...args]) {
+  const told = new Promise(resolve => client.setNotificationHandler(ResourceListChangedNotificationSchema, () => resolve(true)));
+  await promisify(execFile)(command, args);
+  return Promise.race([told, new Promise(resolve => setTimeout(resolve, 20000, false).unref())]);
+}
+
+seen.refused = plan.token ? await connect(null).then(() => null, ({ name, status, code, message }) => `${name} ${status ?? code}: ${message}`) : null;
+const client = await connect(plan.token);
 seen.tools = (await client.listTools()).tools.map(({ name, outputSchema = null }) => ({ name, outputSchema }));
-for (const [name, args] of JSON.parse(calls)) seen.calls.push(await call(client, name, args));
+for (const [name, args] of plan.calls) seen.calls.push(await call(client, name, args));
+if (plan.change) seen.told = await change(client, plan.change);
 const closing = performance.now();
 await client.close();
 seen.closeSeconds = (performance.now() - closing) / 1000;

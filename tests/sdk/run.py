@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Drives the official MCP clients against a built doctrove over stdio.
+"""Drives the official MCP clients against a built doctrove, over stdio and over HTTP.
 
     python3 tests/sdk/run.py doctrove.pyz [--cache DIR] [--newest]
 
@@ -7,14 +7,19 @@ Installs each client (PyPI `mcp`, npm TypeScript client; both generations) into 
 each of its modes, list the tools and call them, and judges what it saw. The negotiated protocol version is judged
 too: a client falls back to an older one without a word when the newer side of a server is broken. Needs Python 3.10 (`mcp` does),
 node and npm. Then each client asks a file packed from documentation that is made here, alone in a folder that cannot be written, without a home
-and, where that is permitted, without any network. Prints one line per client and mode, closes with `N passed, M failed`. Exit status: 0 all passed,
-1 something failed, 2 no node.
+and, where that is permitted, without any network. Over HTTP each one is refused without a token, then does the same with it, and has to be told when
+another process imports something into the library that is served. Prints one line per client and mode, closes with `N passed, M failed`. Exit status: 0
+all passed, 1 something failed, 2 no node.
+
+A driver is given a plan: {"calls": [[tool, arguments], …], "token": what HTTP is to be used with after a try without, "change": a command that changes
+the library, to be run when the client listens; the last two may be missing}.
 """
 from __future__ import annotations
 
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -25,9 +30,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from official import FLAGS, RUN_SECONDS, HttpServer, install_npm, install_once, run  # noqa: E402
+
 WORKERS = 2
-RUN_SECONDS = 60
-INSTALL_SECONDS = 300
+TOKEN = "a-token-of-these-tests-alone"
 # Both SDKs wait two seconds for a server to end by itself once its input is closed, and kill it then.
 CLOSE_SECONDS = 2
 
@@ -83,13 +91,9 @@ PACKED = [
 ]
 
 
-def calls_of(good: list[Call]) -> str:
-    """What the drivers call: the good calls, then bad arguments, then a tool that does not exist."""
-    return json.dumps([[call.tool, call.arguments] for call in good] + [["doc_extract", {"version": "4"}], ["no_such_tool", {}]])
-
-
-def run(command: list[str], seconds: int, **options: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", errors="replace", stdin=subprocess.DEVNULL, timeout=seconds, **options)
+def plan_of(good: list[Call], **more: Any) -> str:
+    """What a driver is to do. It calls the good calls, then one with bad arguments, then a tool that does not exist."""
+    return json.dumps({"calls": [[call.tool, call.arguments] for call in good] + [["doc_extract", {"version": "4"}], ["no_such_tool", {}]], **more})
 
 
 def install(name: str, root: Path, newest: bool) -> Path:
@@ -97,24 +101,12 @@ def install(name: str, root: Path, newest: bool) -> Path:
     client = CLIENTS[name]
     wanted = client.package + (client.newest if newest else client.version)
     folder = root / f"{name}-newest" if newest else root / f"{name}-{client.version.lstrip('=@')}"
-    complete = folder / "complete"
-    if complete.is_file() and not newest:
-        return folder
-    folder.mkdir(parents=True, exist_ok=True)
-    if client.registry == "pypi":
-        steps = [
-            [sys.executable, "-m", "venv", str(folder)],
-            [str(python_of(folder)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade", wanted],
-        ]
-    else:
-        (folder / "package.json").write_text('{"private": true}\n', encoding="utf-8")
-        steps = [[str(shutil.which("npm")), "install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", wanted]]
-    for step in steps:
-        done = run(step, INSTALL_SECONDS, cwd=folder)
-        if done.returncode:
-            raise RuntimeError(f"{wanted} cannot be installed: {(done.stderr or done.stdout).strip()[-1500:]}")
-    complete.touch()
-    return folder
+    if client.registry == "npm":
+        return install_npm(folder, wanted, "--ignore-scripts", again=newest)
+    return install_once(folder, [
+        [sys.executable, "-m", "venv", str(folder)],
+        [str(python_of(folder)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade", wanted],
+    ], wanted, again=newest)
 
 
 def python_of(folder: Path) -> Path:
@@ -181,18 +173,43 @@ def faults_of_answer(call: Call, result: dict[str, Any], answers: str) -> list[s
     return found
 
 
-def drive(driving: list[str], mode: str, protocol: str, answers: str, server: Path, good: list[Call], **options: Any) -> list[str]:
-    """Lets one client in one mode use the server. Returns the faults found."""
-    command = [*driving, mode, calls_of(good), "--", sys.executable, "-I", "-S", str(server), "--answers", answers]
+def see(command: list[str], **options: Any) -> tuple[dict[str, Any] | None, list[str]]:
+    """(what a driver saw, what is wrong whatever it saw)."""
     try:
         done = run(command, RUN_SECONDS, **{"env": {**os.environ, "NODE_NO_WARNINGS": "1"}, **options})
     except subprocess.TimeoutExpired:
-        return [f"no end after {RUN_SECONDS} s"]
-    # The server writes to the driver's stderr: a server that has nothing to report leaves it empty.
+        return None, [f"no end after {RUN_SECONDS} s"]
+    # A server over stdio writes to the driver's stderr: one that has nothing to report leaves it empty.
     noise = [f"stderr: {done.stderr.strip()[-1500:]}"] if done.stderr.strip() else []
     if done.returncode or not done.stdout.strip():
-        return [f"exit code {done.returncode}, {len(done.stdout)} characters on stdout", *noise]
-    return faults(json.loads(done.stdout), protocol, answers, good) + noise
+        return None, [f"exit code {done.returncode}, {len(done.stdout)} characters on stdout", *noise]
+    return json.loads(done.stdout), noise
+
+
+def drive(driving: list[str], mode: str, protocol: str, answers: str, server: Path, good: list[Call], **options: Any) -> list[str]:
+    """Lets one client in one mode use the server over stdio. Returns the faults found."""
+    seen, found = see([*driving, mode, plan_of(good), "--", sys.executable, *FLAGS, str(server), "--answers", answers], **options)
+    return found if seen is None else faults(seen, protocol, answers, good) + found
+
+
+def drive_http(driving: list[str], mode: str, protocol: str, server: Path) -> list[str]:
+    """The same over HTTP, with a token, a library and another process that adds to it. Returns the faults found."""
+    with tempfile.TemporaryDirectory(prefix="doctrove-http-") as scratch:
+        library, tokens, pages = Path(scratch) / "library", Path(scratch) / "tokens", Path(scratch) / "pump-1.0"
+        tokens.write_text(f"{TOKEN}\n", encoding="utf-8")
+        pages.mkdir()
+        (pages / "api.md").write_text("# Pump API\n\n## pump.start()\n\nStarts a pump.\n", encoding="utf-8")
+        adding = [sys.executable, *FLAGS, str(server), "--root", str(library), "index", str(pages)]
+        with HttpServer(server, "--root", str(library), "--http-token-file", str(tokens)) as served:
+            seen, found = see([*driving, mode, plan_of(GOOD, token=TOKEN, change=adding), "--", served.url])
+    found += served.problems
+    if seen is None:
+        return found
+    if not re.search("401|Unauthorized", seen["refused"] or ""):  # one client shows the status, another the answer's text
+        found.append(f"without a token the client was not refused with 401: {seen['refused']}")
+    if seen["told"] is not True:
+        found.append("the client was not told that the resources had changed")
+    return faults(seen, protocol, "both", GOOD) + found
 
 
 def pack(server: Path, folder: Path) -> Path:
@@ -236,6 +253,8 @@ def check(server: Path, root: Path, newest: bool, scratch: Path) -> tuple[int, i
             for mode, protocol in client.modes.items():
                 runs.append((mode, protocol, "both, from a packed file alone"))
                 driven.append(pool.submit(drive_alone, driving, mode, protocol, packed))
+                runs.append((mode, protocol, "both, over HTTP"))
+                driven.append(pool.submit(drive_http, driving, mode, protocol, server))
             for (mode, protocol, answers), future in zip(runs, driven):
                 found = future.result()
                 if found:
