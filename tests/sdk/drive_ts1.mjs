@@ -1,10 +1,11 @@
 // Drives a stdio server with the TypeScript client 1.x and prints what it saw as one JSON object; run.py judges it.
 //
-//     node drive_ts1.mjs default CALLS -- COMMAND…      CALLS [[tool, arguments], …]
+//     node drive_ts1.mjs default ASKED -- COMMAND…      ASKED as for drive_py1.py
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
-const [, calls, , command, ...args] = process.argv.slice(2);
+const [, given, , command, ...args] = process.argv.slice(2);
+const asked = JSON.parse(given);
 const seen = { protocol: null, tools: [], calls: [] };
 
 async function call(client, name, args) {
@@ -16,13 +17,33 @@ async function call(client, name, args) {
   }
 }
 
+async function read(client, uri) {
+  return (await client.readResource({ uri })).contents.map(part => part.text).join('\n');
+}
+
+async function seeContext(client) {
+  const { resources } = await client.listResources();
+  const [template, argument, context] = asked.complete;
+  const [name, args] = asked.prompt;
+  return {
+    resources: await Promise.all(resources.map(async ({ uri }) => [uri, await read(client, uri)])),
+    missing: await read(client, asked.missing).then(text => ({ text }), ({ code }) => ({ code })),
+    templates: (await client.listResourceTemplates()).resourceTemplates.map(row => row.uriTemplate),
+    prompts: (await client.listPrompts()).prompts.map(row => row.name),
+    prompt: (await client.getPrompt({ name, arguments: args })).messages
+      .map(({ content }) => content.type === 'text' ? [null, content.text] : [content.resource.uri, content.resource.text]),
+    completed: (await client.complete({ ref: { type: 'ref/resource', uri: template }, argument, context: { arguments: context } })).completion.values,
+  };
+}
+
 const client = new Client({ name: 'doctrove-tests', version: '1.0.0' });
 const transport = new StdioClientTransport({ command, args });
 // This client has no getter for the negotiated version; it tells it to a transport that wants to know.
 transport.setProtocolVersion = version => { seen.protocol = version; };
 await client.connect(transport);
 seen.tools = (await client.listTools()).tools.map(({ name, outputSchema = null }) => ({ name, outputSchema }));
-for (const [name, args] of JSON.parse(calls)) seen.calls.push(await call(client, name, args));
+for (const [name, args] of asked.calls) seen.calls.push(await call(client, name, args));
+Object.assign(seen, await seeContext(client));
 const closing = performance.now();
 await client.close();
 seen.closeSeconds = (performance.now() - closing) / 1000;
