@@ -1,6 +1,6 @@
 """Drives a server with the Python client 1.x and prints what it saw as one JSON object; run.py judges it.
 
-    python drive_py1.py default PLAN -- COMMAND…|URL      PLAN see run.py
+    python drive_py1.py default ASKED -- COMMAND…|URL      ASKED as run.py makes it
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamablehttp_client
 from mcp.shared.exceptions import McpError
-from mcp.types import ResourceListChangedNotification, ServerNotification
+from mcp.types import ResourceListChangedNotification, ResourceTemplateReference, ServerNotification
 
 
 async def call(session: ClientSession, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -47,23 +47,45 @@ def innermost(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-async def main(plan: dict[str, Any], target: list[str]) -> None:
+async def read(session: ClientSession, uri: Any) -> str:
+    return "\n".join(part.text for part in (await session.read_resource(uri)).contents)
+
+
+async def see_context(session: ClientSession, asked: dict[str, Any]) -> dict[str, Any]:
+    try:
+        missing: dict[str, Any] = {"text": await read(session, asked["missing"])}
+    except McpError as error:
+        missing = {"code": error.error.code}
+    template, argument, context = asked["complete"]
+    contents = [message.content for message in (await session.get_prompt(*asked["prompt"])).messages]
+    return {
+        "resources": [[str(row.uri), await read(session, row.uri)] for row in (await session.list_resources()).resources],
+        "missing": missing,
+        "templates": [row.uriTemplate for row in (await session.list_resource_templates()).resourceTemplates],
+        "prompts": [row.name for row in (await session.list_prompts()).prompts],
+        "prompt": [[None, part.text] if part.type == "text" else [str(part.resource.uri), part.resource.text] for part in contents],
+        "completed": (await session.complete(ResourceTemplateReference(type="ref/resource", uri=template), argument, context)).completion.values,
+    }
+
+
+async def main(asked: dict[str, Any], target: list[str]) -> None:
     refused, told = None, anyio.Event()
-    if plan.get("token"):
+    if asked.get("token"):
         try:
             async with connect(target, None, told) as (session, _):
                 await session.list_tools()
         except Exception as error:
             refused = innermost(error)
-    async with connect(target, plan.get("token"), told) as (session, opened):
+    async with connect(target, asked.get("token"), told) as (session, opened):
         seen = {
             "protocol": opened.protocolVersion,
             "tools": [{"name": tool.name, "outputSchema": tool.outputSchema} for tool in (await session.list_tools()).tools],
-            "calls": [await call(session, tool, arguments) for tool, arguments in plan["calls"]],
+            "calls": [await call(session, tool, arguments) for tool, arguments in asked["calls"]],
             "refused": refused,
+            **await see_context(session, asked),
         }
-        if plan.get("change"):
-            await anyio.run_process(plan["change"])
+        if asked.get("change"):
+            await anyio.run_process(asked["change"])
             with anyio.move_on_after(20):
                 await told.wait()
             seen["told"] = told.is_set()

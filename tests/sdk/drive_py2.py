@@ -1,6 +1,6 @@
 """Drives a server with the Python client 2.x and prints what it saw as one JSON object; run.py judges it.
 
-    python drive_py2.py MODE PLAN -- COMMAND…|URL      MODE auto | legacy | a protocol version; PLAN see run.py
+    python drive_py2.py MODE ASKED -- COMMAND…|URL      MODE auto | legacy | a protocol version; ASKED as run.py makes it
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from mcp_types import ResourceListChangedNotification
+from mcp.types import ResourceListChangedNotification, ResourceTemplateReference
 
 
 async def call(client: Client, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -60,23 +60,45 @@ async def change(client: Client, command: list[str], told: anyio.Event) -> bool:
     return False
 
 
-async def main(mode: str, plan: dict[str, Any], target: list[str]) -> None:
+async def read(client: Client, uri: str) -> str:
+    return "\n".join(part.text for part in (await client.read_resource(uri)).contents)
+
+
+async def see_context(client: Client, asked: dict[str, Any]) -> dict[str, Any]:
+    try:
+        missing: dict[str, Any] = {"text": await read(client, asked["missing"])}
+    except MCPError as error:
+        missing = {"code": error.code}
+    template, argument, context = asked["complete"]
+    contents = [message.content for message in (await client.get_prompt(*asked["prompt"])).messages]
+    return {
+        "resources": [[row.uri, await read(client, row.uri)] for row in (await client.list_resources()).resources],
+        "missing": missing,
+        "templates": [row.uri_template for row in (await client.list_resource_templates()).resource_templates],
+        "prompts": [row.name for row in (await client.list_prompts()).prompts],
+        "prompt": [[None, part.text] if part.type == "text" else [part.resource.uri, part.resource.text] for part in contents],
+        "completed": (await client.complete(ResourceTemplateReference(type="ref/resource", uri=template), argument, context)).completion.values,
+    }
+
+
+async def main(mode: str, asked: dict[str, Any], target: list[str]) -> None:
     refused, told = None, anyio.Event()
-    if plan.get("token"):
+    if asked.get("token"):
         try:
             async with connect(mode, target, None, told) as client:
                 await client.list_tools()
         except Exception as error:
             refused = innermost(error)
-    async with connect(mode, target, plan.get("token"), told) as client:
+    async with connect(mode, target, asked.get("token"), told) as client:
         seen = {
             "protocol": client.protocol_version,
             "tools": [{"name": tool.name, "outputSchema": tool.output_schema} for tool in (await client.list_tools()).tools],
-            "calls": [await call(client, tool, arguments) for tool, arguments in plan["calls"]],
+            "calls": [await call(client, tool, arguments) for tool, arguments in asked["calls"]],
             "refused": refused,
+            **await see_context(client, asked),
         }
-        if plan.get("change"):
-            seen["told"] = await change(client, plan["change"], told)
+        if asked.get("change"):
+            seen["told"] = await change(client, asked["change"], told)
         closing = time.monotonic()
     seen["closeSeconds"] = time.monotonic() - closing
     print(json.dumps(seen))

@@ -1,6 +1,6 @@
 // Drives a server with the TypeScript client 1.x and prints what it saw as one JSON object; run.py judges it.
 //
-//     node drive_ts1.mjs default PLAN -- COMMAND…|URL      PLAN see run.py
+//     node drive_ts1.mjs default ASKED -- COMMAND…|URL      ASKED as run.py makes it
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -9,7 +9,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { ResourceListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 
 const [, given, , target, ...args] = process.argv.slice(2);
-const plan = JSON.parse(given);
+const asked = JSON.parse(given);
 const seen = { protocol: null, tools: [], calls: [] };
 
 async function connect(token) {
@@ -34,6 +34,25 @@ async function call(client, name, args) {
   }
 }
 
+async function read(client, uri) {
+  return (await client.readResource({ uri })).contents.map(part => part.text).join('\n');
+}
+
+async function seeContext(client) {
+  const { resources } = await client.listResources();
+  const [template, argument, context] = asked.complete;
+  const [name, args] = asked.prompt;
+  return {
+    resources: await Promise.all(resources.map(async ({ uri }) => [uri, await read(client, uri)])),
+    missing: await read(client, asked.missing).then(text => ({ text }), ({ code }) => ({ code })),
+    templates: (await client.listResourceTemplates()).resourceTemplates.map(row => row.uriTemplate),
+    prompts: (await client.listPrompts()).prompts.map(row => row.name),
+    prompt: (await client.getPrompt({ name, arguments: args })).messages
+      .map(({ content }) => content.type === 'text' ? [null, content.text] : [content.resource.uri, content.resource.text]),
+    completed: (await client.complete({ ref: { type: 'ref/resource', uri: template }, argument, context: { arguments: context } })).completion.values,
+  };
+}
+
 // Whether the client is told that the resources have changed, by what the command does.
 async function change(client, [command, ...args]) {
   const told = new Promise(resolve => client.setNotificationHandler(ResourceListChangedNotificationSchema, () => resolve(true)));
@@ -41,11 +60,12 @@ async function change(client, [command, ...args]) {
   return Promise.race([told, new Promise(resolve => setTimeout(resolve, 20000, false).unref())]);
 }
 
-seen.refused = plan.token ? await connect(null).then(() => null, ({ name, status, code, message }) => `${name} ${status ?? code}: ${message}`) : null;
-const client = await connect(plan.token);
+seen.refused = asked.token ? await connect(null).then(() => null, ({ name, status, code, message }) => `${name} ${status ?? code}: ${message}`) : null;
+const client = await connect(asked.token);
 seen.tools = (await client.listTools()).tools.map(({ name, outputSchema = null }) => ({ name, outputSchema }));
-for (const [name, args] of plan.calls) seen.calls.push(await call(client, name, args));
-if (plan.change) seen.told = await change(client, plan.change);
+for (const [name, args] of asked.calls) seen.calls.push(await call(client, name, args));
+Object.assign(seen, await seeContext(client));
+if (asked.change) seen.told = await change(client, asked.change);
 const closing = performance.now();
 await client.close();
 seen.closeSeconds = (performance.now() - closing) / 1000;

@@ -1,13 +1,13 @@
 // Drives a server with the TypeScript client 2.x and prints what it saw as one JSON object; run.py judges it.
 //
-//     node drive_ts2.mjs MODE PLAN -- COMMAND…|URL      MODE default | auto | pin; PLAN see run.py
+//     node drive_ts2.mjs MODE ASKED -- COMMAND…|URL      MODE default | auto | pin; ASKED as run.py makes it
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 const [mode, given, , target, ...args] = process.argv.slice(2);
-const plan = JSON.parse(given);
+const asked = JSON.parse(given);
 const options = {
   default: undefined,
   auto: { versionNegotiation: { mode: 'auto' } },
@@ -32,6 +32,25 @@ async function call(client, name, args) {
   }
 }
 
+async function read(client, uri) {
+  return (await client.readResource({ uri })).contents.map(part => part.text).join('\n');
+}
+
+async function seeContext(client) {
+  const { resources } = await client.listResources();
+  const [template, argument, context] = asked.complete;
+  const [name, args] = asked.prompt;
+  return {
+    resources: await Promise.all(resources.map(async ({ uri }) => [uri, await read(client, uri)])),
+    missing: await read(client, asked.missing).then(text => ({ text }), ({ code }) => ({ code })),
+    templates: (await client.listResourceTemplates()).resourceTemplates.map(row => row.uriTemplate),
+    prompts: (await client.listPrompts()).prompts.map(row => row.name),
+    prompt: (await client.getPrompt({ name, arguments: args })).messages
+      .map(({ content }) => content.type === 'text' ? [null, content.text] : [content.resource.uri, content.resource.text]),
+    completed: (await client.complete({ ref: { type: 'ref/resource', uri: template }, argument, context: { arguments: context } })).completion.values,
+  };
+}
+
 // Whether the client is told that the resources have changed, by what the command does.
 async function change(client, [command, ...args]) {
   const told = new Promise(resolve => client.setNotificationHandler('notifications/resources/list_changed', () => resolve(true)));
@@ -40,16 +59,17 @@ async function change(client, [command, ...args]) {
   return Promise.race([told, new Promise(resolve => setTimeout(resolve, 20000, false).unref())]);
 }
 
-const refused = plan.token ? await connect(null).then(() => null, ({ name, status, code, message }) => `${name} ${status ?? code}: ${message}`) : null;
-const client = await connect(plan.token);
+const refused = asked.token ? await connect(null).then(() => null, ({ name, status, code, message }) => `${name} ${status ?? code}: ${message}`) : null;
+const client = await connect(asked.token);
 const seen = {
   protocol: client.getNegotiatedProtocolVersion(),
   tools: (await client.listTools()).tools.map(({ name, outputSchema = null }) => ({ name, outputSchema })),
   calls: [],
   refused,
 };
-for (const [name, args] of plan.calls) seen.calls.push(await call(client, name, args));
-if (plan.change) seen.told = await change(client, plan.change);
+for (const [name, args] of asked.calls) seen.calls.push(await call(client, name, args));
+Object.assign(seen, await seeContext(client));
+if (asked.change) seen.told = await change(client, asked.change);
 const closing = performance.now();
 await client.close();
 seen.closeSeconds = (performance.now() - closing) / 1000;
