@@ -21604,12 +21604,16 @@ PAGE_RESOURCES = 100
 MAX_COMPLETIONS = 100
 MAX_TEXT_BYTES = 3 * 1024 * 1024  # of a section as JSON: with what stands around it below the protocol's limit for an answer
 MAX_NOTES = 8  # sections of release notes in a prompt
-# Where release notes stand: under a heading, or in a document or folder, named like these.
-NOTES = re.compile(
-    r"change.?log|release.?notes|what.?s.?new|migrati(?:on|ng)|upgrading|upgrade (?:guide|notes|from|to)\b|breaking.change|deprecations?\b|deprecated features"
-    r"|^(?:changes|history|news|releases?|versions?)\b|变更|更新日志|新增功能|新特性|升级|迁移|发布说明|弃用", re.IGNORECASE)
+# Where release notes stand: under a heading, or in a document or folder, named like these; what breaks is what an upgrade must know first.
+BREAKING_WORDS = (r"breaking|incompatib|deprecations?\b|deprecated features|removed|(?:migrat|upgrad)\w+ (?:guide|notes|from|to)\b|migrating|upgrading"
+                  r"|不兼容|升级|迁移|弃用|移除")
+BREAKING = re.compile(BREAKING_WORDS, re.IGNORECASE)
+NOTES = re.compile(BREAKING_WORDS + r"|change.?log|release.?notes|what.?s.?(?:new|changed)|^(?:changes|history|news|releases?|versions?)\b"
+                   r"|变更|更新日志|新增功能|新特性|发布说明", re.IGNORECASE)
 NOTES_FILE = re.compile(r"(?:^|/)(?:\w+[-_])?(?:change|history|news|release|relnotes|what-?s-?new|migrat|upgrad|deprecat)[^/]*(?:/|$)", re.IGNORECASE)
-NUMBERED = re.compile(r"(?<![\w.])v?([0-9]+(?:\.[0-9]+)*(?:-?(?:a|b|rc|alpha|beta)[.-]?[0-9]+)?)", re.IGNORECASE)
+# The versions in a heading, group 1; not dates and parts such as (2/3).
+NUMBERED = re.compile(r"[0-9]{4}[-./][0-9]{1,2}[-./][0-9]{1,2}|[0-9]+/[0-9]+"
+                      r"|(?<![\w.])v?([0-9]+(?:\.[0-9]+)*(?:-?(?:a|b|rc|alpha|beta)[.-]?[0-9]+)?)", re.IGNORECASE)
 
 
 def wrong_params(name: str, key: str) -> DocError:
@@ -21657,7 +21661,7 @@ def read_cursor(cursor: Any) -> tuple[str, str] | None:
     try:
         data = a2b_base64(cursor.translate({45: "+", 95: "/"}) + "=" * (-len(cursor) % 4))
         _, id, version = json.loads(data[4:].decode("utf-8", "surrogatepass"))
-        if write_cursor(id, version) == cursor:
+        if isinstance(id, str) and isinstance(version, str) and write_cursor(id, version) == cursor:
             return id, version
     except (ValueError, TypeError, AttributeError, RecursionError):
         pass
@@ -21850,8 +21854,8 @@ def limit_text(text: str) -> tuple[str, int]:
     """(the beginning of a text that takes at most MAX_TEXT_BYTES as JSON, characters left out)."""
     kept = text
     while (size := len(to_json(kept).encode("utf-8", "backslashreplace"))) > MAX_TEXT_BYTES:
-        kept = kept[:min(len(kept) * MAX_TEXT_BYTES // size, len(kept) - 100)]
-    return (close_fence(cut_text(kept, len(kept) - 1)) if len(kept) < len(text) else kept), len(text) - len(kept)
+        kept = cut_text(kept, min(len(kept) * MAX_TEXT_BYTES // size, len(kept) - 100))
+    return close_fence(kept) if len(kept) < len(text) else text, len(text) - len(kept)
 
 
 # prompts
@@ -21903,22 +21907,33 @@ def ask_upgrade(catalog: Catalog, given: Record) -> list[Record]:
 
 
 def find_notes(volume: Volume, old: str, new: str) -> list[Section]:
-    """The sections of release notes on what came after `old`, up to `new`: those first whose own heading says so. One that names versions, in its
-    heading or else in those above, belongs to these."""
+    """The sections of release notes on what came after `old`, up to `new`: what breaks first; of the rest the notes of feature releases before those of
+    their patches; the newest first. One that names versions, in its heading or else in those above, is about these; those that name none count where
+    no other is found, and only if their heading says what they are."""
     ends = parse_version(old), parse_version(new)
-    rated: list[tuple[int, Section]] = []
+    rated: list[tuple[bool, int, Version, Section]] = []
+    others: list[Section] = []
     for section in volume.sections:
         is_named = bool(NOTES.search(section.heading))
         if not section.body.strip() or not (is_named or NOTES.search(section.context) or NOTES_FILE.search(section.record.get("doc", ""))):
             continue
-        numbers = NUMBERED.findall(section.heading) or NUMBERED.findall(section.context)
-        versions = [version for version in map(parse_version, numbers) if version]
+        versions = versions_in(section.heading, section.context)
         if versions and ends[0] and ends[1]:
-            if any(ends[0].key < version.key <= ends[1].key for version in versions):
-                rated.append((0 if is_named else 1, section))
+            inside = [version for version in versions if ends[0].key < version.key <= ends[1].key]
+            if inside:
+                version = max(inside, key=lambda version: version.key)
+                rated.append((not BREAKING.search(section.heading), len(strip_zeros(version.release)), version, section))
         elif is_named:
-            rated.append((2, section))
-    return [section for _, section in sorted(rated, key=lambda pair: pair[0])]
+            others.append(section)
+    rated.sort(key=lambda each: each[2].key, reverse=True)
+    return [section for *_, section in sorted(rated, key=lambda each: each[:2])] or others
+
+
+def versions_in(*texts: str) -> list[Version]:
+    """The versions that the first of the texts with any names; those with a dot first, since 3 may be anything."""
+    found = [[version for version in map(parse_version, filter(None, NUMBERED.findall(text))) if version] for text in texts]
+    dotted = [[version for version in versions if len(version.release) > 1] for versions in found]
+    return next(filter(None, (*dotted, *found)), [])
 
 
 class Prompt:
@@ -21978,30 +21993,35 @@ def complete(catalog: Catalog, params: Record) -> Record:
         names = [parameter.name for parameter in PROMPTS[ref["name"]].parameters] if ref["name"] in PROMPTS else []
     else:
         names = re.findall(r"\{(\w+)\}", ref["uri"]) if ref["uri"] in RESOURCE_TEMPLATES.values() else []
-    values: list[str] = []
+    values, total = NO_COMPLETIONS
     if name in names and name in COMPLETIONS:
         try:
-            values = COMPLETIONS[name](catalog, given, value)
+            values, total = COMPLETIONS[name](catalog, given, value)
         except DocError as error:
             if error.code not in ("not-found", "version"):
                 raise  # an outage is not the same as nothing
-    return {"completion": {"values": values[:MAX_COMPLETIONS], "total": len(values), "hasMore": len(values) > MAX_COMPLETIONS}}
+    return {"completion": {"values": values[:MAX_COMPLETIONS], "total": total, "hasMore": total > len(values[:MAX_COMPLETIONS])}}
 
 
-def match_values(candidates: Iterable[str], value: str) -> list[str]:
-    """The candidates that equal, begin with or contain `value`, in this order."""
+def match_values(candidates: Iterable[str], value: str) -> tuple[list[str], int]:
+    """The candidates that equal, begin with or contain `value`, in this order; and their number."""
     wanted = value.casefold()
     tiers: tuple[list[str], list[str], list[str]] = ([], [], [])
     for candidate in candidates:
         at = candidate.casefold().find(wanted)
         if at >= 0:
             tiers[2 if at else len(candidate) != len(value)].append(candidate)
-    return [*tiers[0], *tiers[1], *tiers[2]]
+    found = [*tiers[0], *tiers[1], *tiers[2]]
+    return found, len(found)
 
 
-def add_found(values: list[str], further: Callable[[], Iterable[str]]) -> list[str]:
-    """The values and, where there is room, what the search finds beside them."""
-    return list(dict.fromkeys([*values, *further()])) if len(values) < MAX_COMPLETIONS else values
+def add_hits(found: list[str], search: Callable[[], tuple[int, Iterable[str]]]) -> tuple[list[str], int]:
+    """What is found and, where there is room, what a search (how many hits, the best of them) finds beside it; and their number, or the least it can be."""
+    if len(found) >= MAX_COMPLETIONS:
+        return found, len(found)
+    total, hits = search()
+    found = list(dict.fromkeys([*found, *hits]))
+    return found, max(total, len(found))
 
 
 def pinned_first(view: View, ids: list[str]) -> list[str]:
@@ -22010,33 +22030,43 @@ def pinned_first(view: View, ids: list[str]) -> list[str]:
     return sorted(ids, key=lambda id: id.casefold().rpartition(":")[2] not in names) if names else ids
 
 
-def complete_id(catalog: Catalog, given: Record, value: str) -> list[str]:
+def complete_id(catalog: Catalog, given: Record, value: str) -> tuple[list[str], int]:
     view, _ = catalog.view()
     ids = view.ids()
+
+    def search() -> tuple[int, Iterable[str]]:
+        total, ranked = view.ranker().rank(value, MAX_COMPLETIONS)
+        return total, (ids[number] for number, *_ in ranked)
+
     found = match_values(pinned_first(view, ids), value)
-    return add_found(found, lambda: [ids[number] for number, *_ in view.ranker().rank(value, MAX_COMPLETIONS)[1]]) if value else found
+    return add_hits(found[0], search) if value else found
 
 
-def complete_version(catalog: Catalog, given: Record, value: str) -> list[str]:
+def complete_version(catalog: Catalog, given: Record, value: str) -> tuple[list[str], int]:
     """The versions of the entry that `given` names, newest first, before them the one that the project pins."""
     if "id" not in given:
-        return []
+        return NO_COMPLETIONS
     view, notices = catalog.view()
     record = catalog.found(view, notices, given["id"])[0][1].record()
-    versions = newest_first(record["versions"])
     pinned = pinned_version(view, record)
-    return match_values(sorted(versions, key=lambda version: version != pinned), value)
+    return match_values(sorted(newest_first(record["versions"]), key=lambda version: version != pinned), value)
 
 
-def complete_section(catalog: Catalog, given: Record, value: str) -> list[str]:
+def complete_section(catalog: Catalog, given: Record, value: str) -> tuple[list[str], int]:
     if "id" not in given:
-        return []
+        return NO_COMPLETIONS
     _, _, volume = open_addressed(catalog, given["id"], given.get("version", ""))
+
+    def search() -> tuple[int, Iterable[str]]:
+        total, ranked, _ = volume.ranker().rank(value, MAX_COMPLETIONS)
+        return total, (volume.sections[number].id for number, _ in ranked)
+
     found = match_values((section.id for section in volume.sections), value)
-    return add_found(found, lambda: [volume.sections[number].id for number, _ in volume.ranker().rank(value, MAX_COMPLETIONS)[1]]) if value else found
+    return add_hits(found[0], search) if value else found
 
 
-COMPLETIONS: dict[str, Callable[[Catalog, Record, str], list[str]]] = {
+NO_COMPLETIONS: tuple[list[str], int] = [], 0
+COMPLETIONS: dict[str, Callable[[Catalog, Record, str], tuple[list[str], int]]] = {
     "id": complete_id, "version": complete_version, "from": complete_version, "to": complete_version, "section": complete_section}
 CONTEXT_METHODS: dict[str, Callable[[Catalog, Record], Record]] = {
     "resources/list": list_resources, "resources/templates/list": list_templates, "resources/read": read_resource,
