@@ -22353,6 +22353,7 @@ class Session:
         self.engine, self.send, self.negotiated = engine, send, negotiated
         self.in_flight: dict[tuple[type, RequestId], threading.Thread] = {}
         self.in_batch: set[tuple[type, RequestId]] = set()  # requests of batches that are not cancelled
+        self.sending: set[threading.Thread] = set()  # they have an answer, which is in flight no more and not yet written
         self.running = 0  # a cancelled request is in flight no more, but its thread may still run
         self.subscriptions: dict[tuple[type, RequestId], tuple[RequestId, Record]] = {}  # the id, and what is honoured
         self.hears_changes = self.is_following = False
@@ -22482,12 +22483,15 @@ class Session:
                 wanted = self.in_flight.get(key) is thread  # a cancelled id may be in use by another request
                 if wanted:
                     del self.in_flight[key]
+                    self.sending.add(thread)
                 self.running -= 1
             try:
                 if wanted:
                     self.send_some(response)
             except ClientGone:
                 pass  # the thread that reads will find out
+            finally:
+                self.sending.discard(thread)
 
         with self.lock:
             problem = "id is in use by a request in flight" if key in self.in_flight else \
@@ -22528,7 +22532,9 @@ class Session:
     def end(self, seconds: float) -> None:
         """Input has ended: waits for the answers in hand, at most `seconds`, answers the rest with an error, and ends the subscriptions."""
         deadline = time.monotonic() + seconds
-        for thread in list(self.in_flight.values()):
+        with self.lock:
+            threads = [*self.in_flight.values(), *self.sending]
+        for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
         with self.lock:
             unanswered = list(self.in_flight)
