@@ -21746,7 +21746,7 @@ def read_resource(catalog: Catalog, params: Record) -> Record:
         raise wrong_params("uri", "params-text")
     try:
         id, version, section = parse_uri(uri)
-        text = show_section(catalog, id, version, section) if section else show_volume(catalog, id, version) if id else show_index(catalog)
+        text = show_section(catalog, id, version, section) if section else show_volume(catalog, id, version) if id or version else show_index(catalog)
     except DocError as error:
         if error.code not in ("not-found", "version"):
             raise
