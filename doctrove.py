@@ -21750,7 +21750,8 @@ def read_resource(catalog: Catalog, params: Record) -> Record:
     except DocError as error:
         if error.code not in ("not-found", "version"):
             raise
-        raise DocError("not-found", error.key, {"uri": cut_end(uri, MAX_URI), **error.data}, **error.values) from None
+        # Nothing beside the uri: one client (TypeScript SDK 2.x) knows the error by that. What is near it stands in the message.
+        raise DocError("not-found", error.key, {"uri": cut_end(uri, MAX_URI)}, **error.values) from None
     return {"contents": [{"uri": uri, "mimeType": MARKDOWN, "text": text}]}
 
 

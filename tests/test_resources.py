@@ -124,7 +124,7 @@ class Eras(unittest.TestCase):
             for stateless, code in ((True, -32602), (False, -32002)):
                 with self.subTest(uri=uri, stateless=stateless):
                     error = answer(catalog, "resources/read", {"uri": uri}, stateless)["error"]
-                    self.assertEqual((error["code"], error["data"]["uri"]), (code, uri))
+                    self.assertEqual((error["code"], error["data"]), (code, {"uri": uri}))
                     for candidate in candidates:
                         self.assertIn(candidate, error["message"])
 

@@ -15,7 +15,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamablehttp_client
 from mcp.shared.exceptions import McpError
-from mcp.types import ResourceListChangedNotification, ServerNotification
+from mcp.types import ResourceListChangedNotification, ResourceTemplateReference, ServerNotification
 
 
 async def call(session: ClientSession, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -24,6 +24,27 @@ async def call(session: ClientSession, tool: str, arguments: dict[str, Any]) -> 
     except McpError as error:
         return {"code": error.error.code, "message": error.error.message}
     return {"isError": result.isError, "structured": result.structuredContent, "text": "\n".join(part.text for part in result.content)}
+
+
+async def read(session: ClientSession, uri: Any) -> str:
+    return "\n".join(part.text for part in (await session.read_resource(uri)).contents)
+
+
+async def see_context(session: ClientSession, plan: dict[str, Any]) -> dict[str, Any]:
+    try:
+        missing: dict[str, Any] = {"text": await read(session, plan["missing"])}
+    except McpError as error:
+        missing = {"code": error.error.code}
+    template, argument, context = plan["complete"]
+    contents = [message.content for message in (await session.get_prompt(*plan["prompt"])).messages]
+    return {
+        "resources": [[str(row.uri), await read(session, row.uri)] for row in (await session.list_resources()).resources],
+        "missing": missing,
+        "templates": [row.uriTemplate for row in (await session.list_resource_templates()).resourceTemplates],
+        "prompts": [row.name for row in (await session.list_prompts()).prompts],
+        "prompt": [[None, part.text] if part.type == "text" else [str(part.resource.uri), part.resource.text] for part in contents],
+        "completed": (await session.complete(ResourceTemplateReference(type="ref/resource", uri=template), argument, context)).completion.values,
+    }
 
 
 @asynccontextmanager
@@ -61,6 +82,7 @@ async def main(plan: dict[str, Any], target: list[str]) -> None:
             "tools": [{"name": tool.name, "outputSchema": tool.outputSchema} for tool in (await session.list_tools()).tools],
             "calls": [await call(session, tool, arguments) for tool, arguments in plan["calls"]],
             "refused": refused,
+            **await see_context(session, plan),
         }
         if plan.get("change"):
             await anyio.run_process(plan["change"])

@@ -15,7 +15,7 @@ import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from mcp_types import ResourceListChangedNotification
+from mcp_types import ResourceListChangedNotification, ResourceTemplateReference
 
 
 async def call(client: Client, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -24,6 +24,27 @@ async def call(client: Client, tool: str, arguments: dict[str, Any]) -> dict[str
     except MCPError as error:
         return {"code": error.code, "message": error.message}
     return {"isError": bool(result.is_error), "structured": result.structured_content, "text": "\n".join(part.text for part in result.content)}
+
+
+async def read(client: Client, uri: Any) -> str:
+    return "\n".join(part.text for part in (await client.read_resource(uri)).contents)
+
+
+async def see_context(client: Client, plan: dict[str, Any]) -> dict[str, Any]:
+    try:
+        missing: dict[str, Any] = {"text": await read(client, plan["missing"])}
+    except MCPError as error:
+        missing = {"code": error.code}
+    template, argument, context = plan["complete"]
+    contents = [message.content for message in (await client.get_prompt(*plan["prompt"])).messages]
+    return {
+        "resources": [[str(row.uri), await read(client, row.uri)] for row in (await client.list_resources()).resources],
+        "missing": missing,
+        "templates": [row.uri_template for row in (await client.list_resource_templates()).resource_templates],
+        "prompts": [row.name for row in (await client.list_prompts()).prompts],
+        "prompt": [[None, part.text] if part.type == "text" else [str(part.resource.uri), part.resource.text] for part in contents],
+        "completed": (await client.complete(ResourceTemplateReference(type="ref/resource", uri=template), argument, context)).completion.values,
+    }
 
 
 @asynccontextmanager
@@ -74,6 +95,7 @@ async def main(mode: str, plan: dict[str, Any], target: list[str]) -> None:
             "tools": [{"name": tool.name, "outputSchema": tool.output_schema} for tool in (await client.list_tools()).tools],
             "calls": [await call(client, tool, arguments) for tool, arguments in plan["calls"]],
             "refused": refused,
+            **await see_context(client, plan),
         }
         if plan.get("change"):
             seen["told"] = await change(client, plan["change"], told)

@@ -32,6 +32,25 @@ async function call(client, name, args) {
   }
 }
 
+async function read(client, uri) {
+  return (await client.readResource({ uri })).contents.map(part => part.text).join('\n');
+}
+
+async function seeContext(client) {
+  const { resources } = await client.listResources();
+  const [template, argument, context] = plan.complete;
+  const [name, args] = plan.prompt;
+  return {
+    resources: await Promise.all(resources.map(async ({ uri }) => [uri, await read(client, uri)])),
+    missing: await read(client, plan.missing).then(text => ({ text }), ({ code }) => ({ code })),
+    templates: (await client.listResourceTemplates()).resourceTemplates.map(row => row.uriTemplate),
+    prompts: (await client.listPrompts()).prompts.map(row => row.name),
+    prompt: (await client.getPrompt({ name, arguments: args })).messages
+      .map(({ content }) => content.type === 'text' ? [null, content.text] : [content.resource.uri, content.resource.text]),
+    completed: (await client.complete({ ref: { type: 'ref/resource', uri: template }, argument, context: { arguments: context } })).completion.values,
+  };
+}
+
 // Whether the client is told that the resources have changed, by what the command does.
 async function change(client, [command, ...args]) {
   const told = new Promise(resolve => client.setNotificationHandler('notifications/resources/list_changed', () => resolve(true)));
@@ -49,6 +68,7 @@ const seen = {
   refused,
 };
 for (const [name, args] of plan.calls) seen.calls.push(await call(client, name, args));
+Object.assign(seen, await seeContext(client));
 if (plan.change) seen.told = await change(client, plan.change);
 const closing = performance.now();
 await client.close();

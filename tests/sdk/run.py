@@ -4,15 +4,16 @@
     python3 tests/sdk/run.py doctrove.pyz [--cache DIR] [--newest]
 
 Installs each client (PyPI `mcp`, npm TypeScript client; both generations) into a folder of its own, lets it connect in
-each of its modes, list the tools and call them, and judges what it saw. The negotiated protocol version is judged
-too: a client falls back to an older one without a word when the newer side of a server is broken. Needs Python 3.10 (`mcp` does),
-node and npm. Then each client asks a file packed from documentation that is made here, alone in a folder that cannot be written, without a home
+each of its modes, list the tools and call them, list and read the resources, get a prompt and complete, and judges what it saw. The negotiated
+protocol version is judged too: a client falls back to an older one without a word when the newer side of a server is broken. Needs Python 3.10
+(`mcp` does), node and npm. Then each client asks a file packed from documentation that is made here, alone in a folder that cannot be written, without a home
 and, where that is permitted, without any network. Over HTTP each one is refused without a token, then does the same with it, and has to be told when
 another process imports something into the library that is served. Prints one line per client and mode, closes with `N passed, M failed`. Exit status: 0
 all passed, 1 something failed, 2 no node.
 
-A driver is given a plan: {"calls": [[tool, arguments], …], "token": what HTTP is to be used with after a try without, "change": a command that changes
-the library, to be run when the client listens; the last two may be missing}.
+A driver is given a plan: {"calls": [[tool, arguments], …], "missing": the URI of no resource, "prompt": [name, arguments], "complete": [template, argument,
+context], "token": what HTTP is to be used with after a try without, "change": a command that changes the library, to be run when the client listens; the
+last two may be missing}. It reads every resource that is listed, too.
 """
 from __future__ import annotations
 
@@ -58,6 +59,15 @@ CLIENTS = {
 TOOLS = {"catalog_lookup", "catalog_releases", "doc_extract"}
 
 
+class Context(NamedTuple):
+    """An entry whose resources are read and that a prompt is about: a version of it, a question, and what stands in the passage that answers it."""
+
+    id: str
+    version: str
+    question: str
+    passage: str
+
+
 class Call(NamedTuple):
     """A good call: what its text has to contain, and what has to hold for its structured answer."""
 
@@ -80,6 +90,7 @@ GOOD = [
         "sections is not empty": lambda answer: len(answer["sections"]) > 0,
     }),
 ]
+BUNDLED = Context("express", "4.21.2", "wildcard routes", "req.params[0]")
 # What a packed file is asked: a word of each function's section, with the version that was packed and without.
 WORDS = ("open", "close", "read", "write", "seek")
 PACKED = [
@@ -89,11 +100,15 @@ PACKED = [
     })
     for word in WORDS for given in ({}, {"version": "7"})
 ]
+VALVE = Context("valve", "7.2", "open a valve", "valve.open('main')")
 
 
-def plan_of(good: list[Call], **more: Any) -> str:
+def plan_of(good: list[Call], context: Context, **more: Any) -> str:
     """What a driver is to do. It calls the good calls, then one with bad arguments, then a tool that does not exist."""
-    return json.dumps({"calls": [[call.tool, call.arguments] for call in good] + [["doc_extract", {"version": "4"}], ["no_such_tool", {}]], **more})
+    return json.dumps({"calls": [[call.tool, call.arguments] for call in good] + [["doc_extract", {"version": "4"}], ["no_such_tool", {}]],
+                       "missing": f"doctrove://{context.id}/0.0.1",
+                       "prompt": ["docs", {"id": context.id, "version": context.version, "question": context.question}],
+                       "complete": ["doctrove://{id}/{version}", {"name": "version", "value": context.version[:1]}, {"id": context.id}], **more})
 
 
 def install(name: str, root: Path, newest: bool) -> Path:
@@ -129,7 +144,7 @@ def installed_version(name: str, folder: Path) -> str:
     return str(json.loads((folder / "node_modules" / client.package / "package.json").read_text(encoding="utf-8"))["version"])
 
 
-def faults(seen: dict[str, Any], protocol: str, answers: str, good: list[Call]) -> list[str]:
+def faults(seen: dict[str, Any], protocol: str, answers: str, good: list[Call], context: Context) -> list[str]:
     """What is wrong with what a client saw; empty when all is well."""
     found = []
     if seen["protocol"] != protocol:
@@ -149,9 +164,29 @@ def faults(seen: dict[str, Any], protocol: str, answers: str, good: list[Call]) 
         found.append(f"a missing id is not a structured error of code validation: {bad}")
     if unknown.get("code") != -32602:
         found.append(f"an unknown tool is not error -32602: {unknown}")
+    found += faults_of_context(seen, protocol, context)
     if seen["closeSeconds"] >= CLOSE_SECONDS:
         found.append(f"the server did not end when its input was closed ({seen['closeSeconds']:.1f} s)")
     return found
+
+
+def faults_of_context(seen: dict[str, Any], protocol: str, context: Context) -> list[str]:
+    """What is wrong with the resources, the prompt and the completion that a client saw."""
+    volume = f"doctrove://{context.id}/{context.version}"
+    resources, prompt = dict(seen["resources"]), seen["prompt"]
+    rules = {
+        f"{volume} is listed and reads": context.version in resources.get(volume, ""),
+        "every resource has a text": all(resources.values()),
+        # the TypeScript client 2.x turns the handshake era's code into the stateless one
+        "a resource that is not there is an error": seen["missing"].get("code") in ((-32602,) if protocol.startswith("2026") else (-32002, -32602)),
+        "there are two templates": len(seen["templates"]) == 2 and all(each.startswith("doctrove://{id}/{version}") for each in seen["templates"]),
+        "there are two prompts": seen["prompts"] == ["docs", "upgrade"],
+        "the prompt states the question": context.question in prompt[0][1] and prompt[0][0] is None,
+        "the prompt embeds the passage": any(str(uri).startswith(volume + "/") and context.passage in text for uri, text in prompt[1:]),
+        "the version completes": seen["completed"] == [context.version],
+    }
+    return [f"{rule}: does not hold; seen {json.dumps({name: seen[name] for name in seen if name not in ('tools', 'calls')})[:1000]}"
+            for rule, holds in rules.items() if not holds]
 
 
 def faults_of_answer(call: Call, result: dict[str, Any], answers: str) -> list[str]:
@@ -186,10 +221,10 @@ def see(command: list[str], **options: Any) -> tuple[dict[str, Any] | None, list
     return json.loads(done.stdout), noise
 
 
-def drive(driving: list[str], mode: str, protocol: str, answers: str, server: Path, good: list[Call], **options: Any) -> list[str]:
+def drive(driving: list[str], mode: str, protocol: str, answers: str, server: Path, good: list[Call], context: Context, **options: Any) -> list[str]:
     """Lets one client in one mode use the server over stdio. Returns the faults found."""
-    seen, found = see([*driving, mode, plan_of(good), "--", sys.executable, *FLAGS, str(server), "--answers", answers], **options)
-    return found if seen is None else faults(seen, protocol, answers, good) + found
+    seen, found = see([*driving, mode, plan_of(good, context), "--", sys.executable, *FLAGS, str(server), "--answers", answers], **options)
+    return found if seen is None else faults(seen, protocol, answers, good, context) + found
 
 
 def drive_http(driving: list[str], mode: str, protocol: str, server: Path) -> list[str]:
@@ -201,7 +236,7 @@ def drive_http(driving: list[str], mode: str, protocol: str, server: Path) -> li
         (pages / "api.md").write_text("# Pump API\n\n## pump.start()\n\nStarts a pump.\n", encoding="utf-8")
         adding = [sys.executable, *FLAGS, str(server), "--root", str(library), "index", str(pages)]
         with HttpServer(server, "--root", str(library), "--http-token-file", str(tokens)) as served:
-            seen, found = see([*driving, mode, plan_of(GOOD, token=TOKEN, change=adding), "--", served.url])
+            seen, found = see([*driving, mode, plan_of(GOOD, BUNDLED, token=TOKEN, change=adding), "--", served.url])
     found += served.problems
     if seen is None:
         return found
@@ -209,7 +244,7 @@ def drive_http(driving: list[str], mode: str, protocol: str, server: Path) -> li
         found.append(f"without a token the client was not refused with 401: {seen['refused']}")
     if seen["told"] is not True:
         found.append("the client was not told that the resources had changed")
-    return faults(seen, protocol, "both", GOOD) + found
+    return faults(seen, protocol, "both", GOOD, BUNDLED) + found
 
 
 def pack(server: Path, folder: Path) -> Path:
@@ -231,7 +266,7 @@ def drive_alone(driving: list[str], mode: str, protocol: str, packed: Path) -> l
     """One client with the packed file and with nothing else: no home, and no network where it may be taken away."""
     prefix = ["unshare", "-n"] if shutil.which("unshare") and not run(["unshare", "-n", "true"], RUN_SECONDS).returncode else []
     env = {name: value for name, value in os.environ.items() if name.upper() not in ("HOME", "USERPROFILE", "HOMEPATH", "HOMEDRIVE")}
-    return drive([*prefix, *driving], mode, protocol, "both", packed, PACKED, cwd=packed.parent, env={**env, "NODE_NO_WARNINGS": "1"})
+    return drive([*prefix, *driving], mode, protocol, "both", packed, PACKED, VALVE, cwd=packed.parent, env={**env, "NODE_NO_WARNINGS": "1"})
 
 
 def check(server: Path, root: Path, newest: bool, scratch: Path) -> tuple[int, int]:
@@ -249,7 +284,7 @@ def check(server: Path, root: Path, newest: bool, scratch: Path) -> tuple[int, i
                 continue
             version, driving = installed_version(name, folder), driver(name, folder)
             runs = [(mode, protocol, answers) for mode, protocol in client.modes.items() for answers in ("both", "text")]
-            driven = [pool.submit(drive, driving, *arguments, server, GOOD) for arguments in runs]
+            driven = [pool.submit(drive, driving, *arguments, server, GOOD, BUNDLED) for arguments in runs]
             for mode, protocol in client.modes.items():
                 runs.append((mode, protocol, "both, from a packed file alone"))
                 driven.append(pool.submit(drive_alone, driving, mode, protocol, packed))
