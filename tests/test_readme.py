@@ -60,6 +60,13 @@ def first_missing(shown, output):
     return None
 
 
+def text_of(result):
+    """What the result of resources/read, prompts/get or completion/complete says: texts, before an embedded one its URI; values, one a line."""
+    contents = [message["content"].get("resource", message["content"]) for message in result.get("messages", ())] + result.get("contents", [])
+    texts = [part["text"] if "contents" in result or "uri" not in part else f"{part['uri']}\n{part['text']}" for part in contents]
+    return "\n".join(texts + result.get("completion", {}).get("values", []))
+
+
 def mentions(text, word):
     """Whether the word stands in the text by itself."""
     return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text) is not None
@@ -137,6 +144,15 @@ class Tables(unittest.TestCase):
                 for name in tool["inputSchema"]["required"]:
                     self.assertIn(f"`{name}`\\*", row)
 
+    def test_resources_and_prompts_and_their_arguments(self):
+        done = exchange([initialize("2025-11-25"), request("resources/templates/list", id=1), request("prompts/list", id=2)])
+        for template in done.by_id(1)["result"]["resourceTemplates"]:
+            self.assertIn(f"| `{template['uriTemplate']}` |", self.readme)
+        for prompt in done.by_id(2)["result"]["prompts"]:
+            row = next((line for line in self.readme.splitlines() if line.startswith(f"| `{prompt['name']}` |")), "")
+            self.assertEqual(re.findall(r"`(\w+)`(\\\*)?", row.split("|")[2] if row else ""),
+                             [(argument["name"], "\\*" if argument["required"] else "") for argument in prompt["arguments"]])
+
     def test_error_codes_and_exit_codes(self):
         for code in ("validation", "not-found", "version", "network", "timeout", "internal"):
             self.assertRegex(self.readme, rf"(?m)^\|.*`{code}`")
@@ -151,6 +167,8 @@ class Tables(unittest.TestCase):
         self.assertIn(f"{doctrove.MAX_INDEX_BYTES >> 20} MiB", self.readme)
         self.assertIn(f"{doctrove.MAX_LINE >> 20} MiB for a line", self.readme)
         self.assertIn(f"{doctrove.MAX_IN_FLIGHT} calls in flight", self.readme)
+        self.assertIn(f"(up to {doctrove.MAX_TEXT_BYTES >> 20} MiB)", self.readme)
+        self.assertIn(f"{doctrove.PAGE_RESOURCES} to a page", self.readme)
         self.assertIn(f"{doctrove.MAX_REDIRECTS} redirects", self.readme)
         self.assertIn(f"{doctrove.COOL_DOWN_SECONDS} seconds", self.readme)
 
@@ -209,6 +227,16 @@ class Examples(unittest.TestCase):
                 self.assertEqual(words[0], "curl")
                 done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, env=clean_env(), timeout=60)
                 self.assertIsNone(first_missing(shown, done.stdout.decode("utf-8")), done.stdout.decode("utf-8")[:3000])
+
+    def test_every_mcp_block_shows_what_the_server_answers(self):
+        blocks = fenced(read_readme(), "mcp")
+        self.assertGreaterEqual(len(blocks), 3)
+        for (line, *shown) in blocks:
+            with self.subTest(line):
+                self.assertTrue(shown, "an example shows its answer")
+                method, _, params = line.partition(" ")
+                text = text_of(exchange([initialize("2025-11-25"), request(method, json.loads(params))]).by_id(1)["result"])
+                self.assertIsNone(first_missing(shown, text), text[:3000])
 
     def test_the_two_commands_are_there_word_for_word(self):
         lines = [line for block in fenced(read_readme(), "sh") for line in block]
