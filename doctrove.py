@@ -23028,9 +23028,8 @@ button { cursor: pointer; border-radius: 7px; white-space: nowrap; }
 .code.folded pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 .code > .quiet { position: absolute; top: 0.4rem; right: 0.4rem; min-height: 1.75rem; padding: 0 0.55rem; font-size: 0.75rem; }
 .code pre:focus-visible { outline-offset: -2px; border-radius: 7px; }
-.code figcaption { margin-bottom: 0.35rem; font-size: 0.8125rem; font-weight: 600; }
-.code figcaption ~ .quiet { top: 1.95rem; }
-.code + .code { margin-top: 1.5rem; }
+figcaption { margin-bottom: 0.35rem; font-size: 0.8125rem; font-weight: 600; overflow-wrap: anywhere; }
+#answer > figure + figure { margin-top: 1.5rem; }
 @media (hover: hover) {
   .prose .code > .quiet { opacity: 0; }
   .prose .code:hover > .quiet, .prose .code > .quiet:focus-visible { opacity: 1; }
@@ -23074,9 +23073,10 @@ button { cursor: pointer; border-radius: 7px; white-space: nowrap; }
   .two, .three, #connect form { display: block; }
   .side { position: static; max-height: none; overflow: visible; margin-bottom: 1.5rem; }
   .about { margin-bottom: 0.9rem; }
-  #library[data-of="passages"] .about, #library[data-of="passages"] h1 code { display: none; }
+  #library[data-of="passages"] :is(.about, h1 code, #versions-title) { display: none; }
+  #library[data-of="passages"] #versions { margin-top: 0.5rem; }
   .side nav h2 { margin-bottom: 0.4rem; }
-  #versions { display: flex; flex-wrap: wrap; gap: 0.35rem; max-height: 7.5rem; padding: 2px; }
+  #versions { display: flex; flex-wrap: wrap; gap: 0.35rem; max-height: 7.5rem; margin: -2px; padding: 2px; }
   #versions a { border: 1px solid var(--line); border-radius: 6px; padding: 0.15rem 0.55rem; }
   #versions [aria-current] { border-color: var(--accent); }
   .side details { margin-top: 0.9rem; }
@@ -23099,6 +23099,7 @@ button { cursor: pointer; border-radius: 7px; white-space: nowrap; }
   .code pre { padding: 0.75rem; font-size: 0.8125rem; }
   .code pre, .passage { margin-left: 0; margin-right: 0; }
   .field kbd { display: none; }
+  #find .field input { font-size: 1rem; }
 }
 @media (prefers-reduced-motion: no-preference) { a, button, .rows > li { transition: color 0.12s, background-color 0.12s, border-color 0.12s; } }
 @media (prefers-reduced-motion: reduce) { *, *::before, *::after { transition: none !important; animation: none !important; } }
@@ -23179,7 +23180,7 @@ button { cursor: pointer; border-radius: 7px; white-space: nowrap; }
         <div class="options">
           <fieldset><legend>Transport</legend><div class="choice">
             <label><input type="radio" name="via" value="http" checked>HTTP, this server</label>
-            <label><input type="radio" name="via" value="stdio">stdio, a process of its own</label></div></fieldset>
+            <label><input type="radio" name="via" value="stdio">stdio, own process</label></div></fieldset>
           <label class="check" for="with-token"><input type="checkbox" id="with-token">With a bearer token</label>
           <div id="path-box" hidden><label class="label" for="path">Where doctrove.pyz is</label>
             <input id="path" type="text" value="/path/to/doctrove.pyz" spellcheck="false" autocomplete="off"></div>
@@ -23199,6 +23200,7 @@ const META = {"io.modelcontextprotocol/protocolVersion": PROTOCOL, "io.modelcont
 const ENDPOINT = new URL("mcp", location.href.split("#")[0]).href;
 const WHOLE = 200000;  // characters: the most that doc_extract returns, for a section that is read whole
 const OUTLINE = 60000;
+const MOST_ROWS = 300;  // libraries that are listed at the start
 const $ = (id) => document.getElementById(id);
 
 /* Elements are made from names and texts alone: nothing here ever parses HTML, so no text of a documentation can become any. */
@@ -23279,21 +23281,23 @@ async function callTool(name, given, signal) {
   return answer;
 }
 
-async function everyPage(method, member, signal) {
+/* The rows of a list, as far as `most` pages go; the member isPart of the array tells whether there are more. */
+async function listed(method, member, most, signal) {
   const rows = [];
   let cursor;
-  for (let page = 0; page < 50; page++) {
+  for (let page = 0; page < most; page++) {
     const result = await request(method, cursor === undefined ? {} : {cursor}, undefined, signal);
     rows.push(...(result[member] || []));
     cursor = result.nextCursor;
     if (cursor === undefined) break;
   }
+  rows.isPart = cursor !== undefined;
   return rows;
 }
 
 let asked = null;  // what the server is and offers, asked once
 function server(signal) {
-  asked = asked || Promise.all([request("server/discover", {}, undefined, signal), everyPage("tools/list", "tools", signal)]).then(([about, tools]) => {
+  asked = asked || Promise.all([request("server/discover", {}, undefined, signal), listed("tools/list", "tools", 20, signal)]).then(([about, tools]) => {
     const info = (about._meta || {})["io.modelcontextprotocol/serverInfo"] || {};
     $("server-version").textContent = `${info.name || "doctrove"} ${info.version || ""}`;
     return {resources: Boolean((about.capabilities || {}).resources), tools: new Set(tools.map((tool) => tool.name))};
@@ -23301,26 +23305,28 @@ function server(signal) {
   return asked;
 }
 
-/* Every entry as {id, name, summary, versions}: from the resources, else from the library tools; null where neither is offered. */
+/* The entries as {id, name, summary, versions}: from the resources, else from the library's tools; null where neither is offered. */
 async function everyEntry(signal) {
   const offered = await server(signal);
-  if (offered.tools.has("list_repos")) {
-    const {data} = await callTool("list_repos", {}, signal);
-    if (data && !data.next) return data.repos.map((row) => ({...row, id: row.repo}));
-  }
-  if (!offered.resources) return null;
+  if (offered.resources) return entriesOf(await listed("resources/list", "resources", 20, signal));
+  const {data} = offered.tools.has("list_repos") ? await callTool("list_repos", {}, signal) : {};
+  return data ? Object.assign(data.repos.map((row) => ({...row, id: row.repo})), {isPart: Boolean(data.next)}) : null;
+}
+
+function entriesOf(resources) {
   const entries = new Map();
-  for (const row of await everyPage("resources/list", "resources", signal)) {
+  for (const row of resources) {
     const found = /^doctrove:\/\/([^/?#]+)\/([^/?#]+)$/.exec(row.uri);
     if (!found) continue;
-    const [id, version] = [decoded(found[1]), decoded(found[2])];
-    const entry = entries.get(id) || {id, name: "", summary: row.description || "", versions: []};
-    const title = row.title || row.name || id;
-    entry.name = entry.name || (title.endsWith(" " + version) ? title.slice(0, -version.length - 1) : title);
+    const [id, version] = [decoded(found[1]), decoded(found[2])], title = row.title || row.name || id;
+    if (!entries.has(id)) {
+      entries.set(id, {id, name: title.endsWith(" " + version) ? title.slice(0, -version.length - 1) : title, summary: row.description || "", versions: []});
+    }
+    const entry = entries.get(id);
     entry.versions.push(version);
-    entries.set(id, entry);
+    if (row.annotations && row.annotations.priority === 1) entry.pinned = {version};
   }
-  return entries.size ? [...entries.values()] : null;
+  return Object.assign([...entries.values()], {isPart: resources.isPart});
 }
 
 /* ── the place in the page: all of it stands in the fragment ── */
@@ -23663,8 +23669,8 @@ function codeBlock(text, language, caption, folded) {
   const code = h("code");
   highlight(text, language, code);
   const label = caption || (language ? `Code, ${language}` : "Code");
-  return h("figure", {class: folded ? "code folded" : "code"}, caption && h("figcaption", {}, caption),
-    h("pre", {tabindex: "0", "aria-label": label, role: "region"}, code), copyButton(text, caption || "code"));
+  return h("figure", {}, caption && h("figcaption", {}, caption), h("div", {class: folded ? "code folded" : "code"},
+    h("pre", {tabindex: "0", "aria-label": label, role: "region"}, code), copyButton(text, caption || "code")));
 }
 
 function copyButton(text, what) {
@@ -23770,8 +23776,10 @@ async function showEverything(turn) {
     return;
   }
   const versions = entries.reduce((sum, entry) => sum + entry.versions.length, 0);
-  $("home-status").textContent = `${count(entries.length, "library", "libraries")} in ${count(versions, "version")}`;
-  $("found").replaceChildren(entryRows(entries));
+  const shown = entries.slice(0, MOST_ROWS), isPart = entries.isPart || shown.length < entries.length;
+  $("home-status").textContent = isPart ? `The first ${count(shown.length, "library", "libraries")}: search for the others`
+    : `${count(entries.length, "library", "libraries")} in ${count(versions, "version")}`;
+  $("found").replaceChildren(entryRows(shown));
 }
 
 async function showFacts(turn) {

@@ -7,7 +7,7 @@ const given = JSON.parse(readFileSync(process.argv[2], "utf-8"));
 const TALLEST = 900;
 const WIDTHS = [320, 800, 1400];
 const PLACES = {
-  home: "#/", search: "#/?q=watch", nothing: "#/?q=qqqq", library: "#/valve", answer: "#/valve/7.2?ask=watch+a+valve", section: "#/valve/7.2/valve-watch?ask=watch+a+valve",
+  home: "#/", search: "#/?q=valves", nothing: "#/?q=qqqq", library: "#/valve", answer: "#/valve/7.2?ask=watch+a+valve", section: "#/valve/7.2/valve-watch?ask=watch+a+valve",
   text: "#/valve/7.2?ask=watch+a+valve&as=text", json: "#/valve/7.2?ask=watch+a+valve&as=json", connect: "#connect", stdio: "#connect?client=codex&via=stdio",
   fault: "#/valve/9",
 };
