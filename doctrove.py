@@ -22927,7 +22927,8 @@ button { cursor: pointer; border-radius: 7px; white-space: nowrap; }
 .rows h2 .row { color: var(--text); text-decoration: none; }
 .rows li:hover .row { color: var(--accent); }
 .rows .row::after { content: ""; position: absolute; inset: 0; }
-.rows .summary { color: var(--soft); font-size: 0.9375rem; max-width: 44rem; text-wrap: pretty; }
+.rows .summary { color: var(--soft); font-size: 0.9375rem; max-width: 44rem; }
+.rows .summary, #library[data-of="passages"] .about { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
 .chips { grid-area: 1 / 2 / span 3; display: flex; flex-wrap: wrap; gap: 0.35rem; justify-content: flex-end; align-content: flex-start; max-width: 17rem; }
 .chips .status { min-height: 0; font-size: 0.8125rem; }
 .chips a, .chip { position: relative; z-index: 1; padding: 0.05rem 0.5rem; border: 1px solid var(--line); border-radius: 5px; background: var(--page);
@@ -22954,8 +22955,8 @@ button { cursor: pointer; border-radius: 7px; white-space: nowrap; }
 .side { font-size: 0.875rem; }
 .side h1 { font-size: 1.375rem; letter-spacing: -0.012em; }
 .side h1 code { display: block; font-weight: 400; font-size: 0.8125rem; letter-spacing: 0; color: var(--soft); }
-.about { color: var(--soft); margin: 0.5rem 0 1.25rem; text-wrap: pretty; overflow-wrap: anywhere; }
-.about a { white-space: nowrap; }
+.about { color: var(--soft); margin-top: 0.5rem; text-wrap: pretty; overflow-wrap: anywhere; }
+.homepage { margin: 0.3rem 0 1.25rem; }
 .links a { display: flex; justify-content: space-between; gap: 0.75rem; padding: 0.22rem 0.6rem; border-left: 2px solid var(--line); color: var(--soft);
   text-decoration: none; overflow-wrap: anywhere; }
 .links a:hover { color: var(--text); border-color: var(--edge); }
@@ -23048,7 +23049,8 @@ figcaption { margin-bottom: 0.35rem; font-size: 0.8125rem; font-weight: 600; ove
 #clients label:has(:checked) { color: var(--text); border-color: var(--accent); background: var(--accent-soft); font-weight: 600; }
 #clients label:has(:focus-visible) { outline: 2px solid var(--accent); outline-offset: -2px; }
 #connect legend, .legend { font-size: 0.875rem; font-weight: 600; margin-bottom: 0.4rem; padding: 0; }
-.options { display: flex; flex-wrap: wrap; gap: 1rem 2rem; align-items: end; margin-bottom: 1.5rem; }
+.options { display: flex; flex-wrap: wrap; gap: 1rem 2rem; align-items: end; margin-bottom: 0.75rem; }
+#via-about { margin: 0 0 1.5rem; font-size: 0.9375rem; }
 .options > :last-child { flex: 1 1 16rem; }
 .check { display: flex; align-items: center; gap: 0.5rem; min-height: 2.4rem; font-size: 0.9375rem; }
 .check input { width: 1.05rem; height: 1.05rem; accent-color: var(--accent); margin: 0; }
@@ -23072,8 +23074,8 @@ figcaption { margin-bottom: 0.35rem; font-size: 0.8125rem; font-weight: 600; ove
 @media (max-width: 56rem) {
   .two, .three, #connect form { display: block; }
   .side { position: static; max-height: none; overflow: visible; margin-bottom: 1.5rem; }
-  .about { margin-bottom: 0.9rem; }
-  #library[data-of="passages"] :is(.about, h1 code, #versions-title) { display: none; }
+  .homepage { margin-bottom: 0.9rem; }
+  #library[data-of="passages"] :is(.about, .homepage, h1 code, #versions-title) { display: none; }
   #library[data-of="passages"] #versions { margin-top: 0.5rem; }
   .side nav h2 { margin-bottom: 0.4rem; }
   #versions { display: flex; flex-wrap: wrap; gap: 0.35rem; max-height: 7.5rem; margin: -2px; padding: 2px; }
@@ -23149,6 +23151,7 @@ figcaption { margin-bottom: 0.35rem; font-size: 0.8125rem; font-weight: 600; ove
     <div class="side">
       <h1 id="library-title" tabindex="-1"></h1>
       <p class="about" id="library-about"></p>
+      <p class="homepage" id="library-home"></p>
       <nav aria-labelledby="versions-title"><h2 id="versions-title">Versions</h2><ul id="versions" class="links" data-rows></ul></nav>
       <details id="contents-box"><summary>Contents <span id="contents-count"></span></summary>
         <nav aria-label="Contents"><ol id="contents" class="links" data-rows></ol></nav></details>
@@ -23179,12 +23182,13 @@ figcaption { margin-bottom: 0.35rem; font-size: 0.8125rem; font-weight: 600; ove
       <div>
         <div class="options">
           <fieldset><legend>Transport</legend><div class="choice">
-            <label><input type="radio" name="via" value="http" checked>HTTP, this server</label>
-            <label><input type="radio" name="via" value="stdio">stdio, own process</label></div></fieldset>
+            <label><input type="radio" name="via" value="http" checked>HTTP</label>
+            <label><input type="radio" name="via" value="stdio">stdio</label></div></fieldset>
           <label class="check" for="with-token"><input type="checkbox" id="with-token">With a bearer token</label>
           <div id="path-box" hidden><label class="label" for="path">Where doctrove.pyz is</label>
             <input id="path" type="text" value="/path/to/doctrove.pyz" spellcheck="false" autocomplete="off"></div>
         </div>
+        <p class="lead" id="via-about"></p>
         <div id="config"></div>
       </div>
     </form>
@@ -23804,9 +23808,11 @@ async function showLibrary(place, turn) {
   const answer = await asking;
   if (turn.signal.aborted) return;
   const at = {...place, version: (answer.data && answer.data.version) || place.version};
+  const isOutline = !place.ask && !place.section && place.as === "page";
+  if (!isOutline) showAnswer(at, answer);
   const contents = await contentsOf(at, turn.signal);
   if (turn.signal.aborted) return;
-  showAnswer(at, answer, contents);
+  if (isOutline) showAnswer(at, answer, contents);
   showContents(at, contents);
   if (place.section && place.ask) showHits(at, (await answerFor({...place, section: ""}, turn.signal)).data, turn.signal);
   await about;
@@ -23824,14 +23830,16 @@ async function showAbout(place, turn) {
   if ($("library").dataset.id !== place.id) {
     $("library").dataset.id = place.id;
     $("library-title").replaceChildren(place.id);
-    $("library-about").replaceChildren();
+    $("library-about").textContent = "";
+    $("library-home").replaceChildren();
     $("versions").replaceChildren();
     $("contents").replaceChildren();
   }
   const {data} = await callTool("catalog_releases", {id: place.id}, turn.signal);
   if (turn.signal.aborted || !data) return;
-  $("library-title").replaceChildren(data.name, h("code", {}, data.id));
-  $("library-about").replaceChildren(data.summary, ...(data.homepage ? [" ", outward(data.homepage, "Homepage")] : []));
+  $("library-title").replaceChildren(data.name, ...(data.name === data.id ? [] : [h("code", {}, data.id)]));
+  $("library-about").textContent = data.summary;
+  $("library-home").replaceChildren(...(data.homepage ? [outward(data.homepage, "Homepage")] : []));
   const sizes = new Map(data.releases.map((row) => [row.version, row]));
   const pinned = data.pinned && data.pinned.version;
   $("versions").replaceChildren(...data.versions.map((version) => {
@@ -23856,10 +23864,11 @@ function showAnswer(place, {name, given, text, data}, contents) {
   markCurrent();
   $("hits-box").hidden = true;
   if (!data || place.as !== "page") {
-    status.textContent = `${count(text.length, "character")} of text, as the agent is sent it`;
     const call = codeBlock(`${name} ${JSON.stringify(given)}`, "json", "What is called", true);
     const isJson = place.as === "json" && data;
-    box.replaceChildren(call, isJson ? codeBlock(JSON.stringify(data, null, 2), "json", "Structured content") : codeBlock(text, "", "Text content", true));
+    status.textContent = `${count((isJson ? JSON.stringify(data) : text).length, "character")}, as the agent is sent them`;
+    box.replaceChildren(call, isJson ? codeBlock(JSON.stringify(data, null, 2), "json", "Structured content", true)
+      : codeBlock(text, "", "Text content", true));
     return;
   }
   status.textContent = describeAnswer(place, data, text);
@@ -23932,8 +23941,16 @@ function showHits(place, data, signal) {
   }));
 }
 
-/* {rows: [{id, heading, level}], total}: from get_toc where it is offered, which knows the levels; else an id shows what it stands below. */
+/* {rows: [{id, heading, level}], total}: from get_toc where it is offered, which knows the levels; else an id shows what it stands below. An answer
+   is worth reading without them. */
 async function contentsOf(place, signal) {
+  try { return await readContents(place, signal); } catch (fault) {
+    if (!(fault instanceof Fault) || fault.code === "token") throw fault;
+    return {rows: [], total: 0};
+  }
+}
+
+async function readContents(place, signal) {
   const given = {version: place.version, maxChars: OUTLINE};
   if ((await server(signal)).tools.has("get_toc")) {
     const {data} = await callTool("get_toc", {repo: place.id, ...given}, signal);
@@ -24117,6 +24134,11 @@ function configText(client, via, {path, withToken}) {
   return WRITE[client.syntax](client, fillForm(client[via], values));
 }
 
+const VIA = {
+  http: "The client uses this server, as everyone does who is given its address.",
+  stdio: "The client starts a process of its own, which needs doctrove.pyz and Python 3.9 or newer on its machine.",
+};
+
 function hereIn(paths) {
   const system = navigator.platform || "";
   return Array.isArray(paths) ? paths[/^Mac|^iP/.test(system) ? 1 : /^Win/.test(system) ? 2 : 0] : paths;
@@ -24125,7 +24147,7 @@ function hereIn(paths) {
 function showConnect(place) {
   document.title = "Connect a client · doctrove";
   const client = CLIENTS.find((row) => row.name === place.client) || CLIENTS[0];
-  const via = place.via || "http";
+  const via = place.via in VIA ? place.via : "http";
   if (!$("clients").firstChild) {
     $("clients").append(...CLIENTS.map((row) => h("label", {}, h("input", {type: "radio", name: "client", value: row.name}), row.title)));
     $("with-token").checked = token !== "";
@@ -24136,6 +24158,7 @@ function showConnect(place) {
   $("path-box").hidden = via !== "stdio";
   $("with-token").parentElement.hidden = via === "stdio";
   const path = $("path").value.trim() || "doctrove.pyz", withToken = $("with-token").checked;
+  $("via-about").textContent = VIA[via];
   if (client[via] === null) {
     $("config").replaceChildren(h("p", {class: "note"},
       `How ${client.title} is told about a server over HTTP is not known here: let it start a process of its own (stdio).`));
