@@ -22964,7 +22964,8 @@ button { cursor: pointer; border-radius: 7px; white-space: nowrap; }
 .rows h2 .row { color: var(--text); text-decoration: none; }
 .rows li:hover .row { color: var(--accent); }
 .rows .row::after { content: ""; position: absolute; inset: 0; }
-.rows .summary { color: var(--soft); font-size: 0.9375rem; max-width: 44rem; text-wrap: pretty; }
+.rows .summary { color: var(--soft); font-size: 0.9375rem; max-width: 44rem; }
+.rows .summary, #library[data-of="passages"] .about { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
 .chips { grid-area: 1 / 2 / span 3; display: flex; flex-wrap: wrap; gap: 0.35rem; justify-content: flex-end; align-content: flex-start; max-width: 17rem; }
 .chips .status { min-height: 0; font-size: 0.8125rem; }
 .chips a, .chip { position: relative; z-index: 1; padding: 0.05rem 0.5rem; border: 1px solid var(--line); border-radius: 5px; background: var(--page);
@@ -22991,8 +22992,8 @@ button { cursor: pointer; border-radius: 7px; white-space: nowrap; }
 .side { font-size: 0.875rem; }
 .side h1 { font-size: 1.375rem; letter-spacing: -0.012em; }
 .side h1 code { display: block; font-weight: 400; font-size: 0.8125rem; letter-spacing: 0; color: var(--soft); }
-.about { color: var(--soft); margin: 0.5rem 0 1.25rem; text-wrap: pretty; overflow-wrap: anywhere; }
-.about a { white-space: nowrap; }
+.about { color: var(--soft); margin-top: 0.5rem; text-wrap: pretty; overflow-wrap: anywhere; }
+.homepage { margin: 0.3rem 0 1.25rem; }
 .links a { display: flex; justify-content: space-between; gap: 0.75rem; padding: 0.22rem 0.6rem; border-left: 2px solid var(--line); color: var(--soft);
   text-decoration: none; overflow-wrap: anywhere; }
 .links a:hover { color: var(--text); border-color: var(--edge); }
@@ -23065,9 +23066,8 @@ button { cursor: pointer; border-radius: 7px; white-space: nowrap; }
 .code.folded pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 .code > .quiet { position: absolute; top: 0.4rem; right: 0.4rem; min-height: 1.75rem; padding: 0 0.55rem; font-size: 0.75rem; }
 .code pre:focus-visible { outline-offset: -2px; border-radius: 7px; }
-.code figcaption { margin-bottom: 0.35rem; font-size: 0.8125rem; font-weight: 600; }
-.code figcaption ~ .quiet { top: 1.95rem; }
-.code + .code { margin-top: 1.5rem; }
+figcaption { margin-bottom: 0.35rem; font-size: 0.8125rem; font-weight: 600; overflow-wrap: anywhere; }
+#answer > figure + figure { margin-top: 1.5rem; }
 @media (hover: hover) {
   .prose .code > .quiet { opacity: 0; }
   .prose .code:hover > .quiet, .prose .code > .quiet:focus-visible { opacity: 1; }
@@ -23086,7 +23086,8 @@ button { cursor: pointer; border-radius: 7px; white-space: nowrap; }
 #clients label:has(:checked) { color: var(--text); border-color: var(--accent); background: var(--accent-soft); font-weight: 600; }
 #clients label:has(:focus-visible) { outline: 2px solid var(--accent); outline-offset: -2px; }
 #connect legend, .legend { font-size: 0.875rem; font-weight: 600; margin-bottom: 0.4rem; padding: 0; }
-.options { display: flex; flex-wrap: wrap; gap: 1rem 2rem; align-items: end; margin-bottom: 1.5rem; }
+.options { display: flex; flex-wrap: wrap; gap: 1rem 2rem; align-items: end; margin-bottom: 0.75rem; }
+#via-about { margin: 0 0 1.5rem; font-size: 0.9375rem; }
 .options > :last-child { flex: 1 1 16rem; }
 .check { display: flex; align-items: center; gap: 0.5rem; min-height: 2.4rem; font-size: 0.9375rem; }
 .check input { width: 1.05rem; height: 1.05rem; accent-color: var(--accent); margin: 0; }
@@ -23110,10 +23111,11 @@ button { cursor: pointer; border-radius: 7px; white-space: nowrap; }
 @media (max-width: 56rem) {
   .two, .three, #connect form { display: block; }
   .side { position: static; max-height: none; overflow: visible; margin-bottom: 1.5rem; }
-  .about { margin-bottom: 0.9rem; }
-  #library[data-of="passages"] .about, #library[data-of="passages"] h1 code { display: none; }
+  .homepage { margin-bottom: 0.9rem; }
+  #library[data-of="passages"] :is(.about, .homepage, h1 code, #versions-title) { display: none; }
+  #library[data-of="passages"] #versions { margin-top: 0.5rem; }
   .side nav h2 { margin-bottom: 0.4rem; }
-  #versions { display: flex; flex-wrap: wrap; gap: 0.35rem; max-height: 7.5rem; padding: 2px; }
+  #versions { display: flex; flex-wrap: wrap; gap: 0.35rem; max-height: 7.5rem; margin: -2px; padding: 2px; }
   #versions a { border: 1px solid var(--line); border-radius: 6px; padding: 0.15rem 0.55rem; }
   #versions [aria-current] { border-color: var(--accent); }
   .side details { margin-top: 0.9rem; }
@@ -23136,6 +23138,7 @@ button { cursor: pointer; border-radius: 7px; white-space: nowrap; }
   .code pre { padding: 0.75rem; font-size: 0.8125rem; }
   .code pre, .passage { margin-left: 0; margin-right: 0; }
   .field kbd { display: none; }
+  #find .field input { font-size: 1rem; }
 }
 @media (prefers-reduced-motion: no-preference) { a, button, .rows > li { transition: color 0.12s, background-color 0.12s, border-color 0.12s; } }
 @media (prefers-reduced-motion: reduce) { *, *::before, *::after { transition: none !important; animation: none !important; } }
@@ -23185,6 +23188,7 @@ button { cursor: pointer; border-radius: 7px; white-space: nowrap; }
     <div class="side">
       <h1 id="library-title" tabindex="-1"></h1>
       <p class="about" id="library-about"></p>
+      <p class="homepage" id="library-home"></p>
       <nav aria-labelledby="versions-title"><h2 id="versions-title">Versions</h2><ul id="versions" class="links" data-rows></ul></nav>
       <details id="contents-box"><summary>Contents <span id="contents-count"></span></summary>
         <nav aria-label="Contents"><ol id="contents" class="links" data-rows></ol></nav></details>
@@ -23215,12 +23219,13 @@ button { cursor: pointer; border-radius: 7px; white-space: nowrap; }
       <div>
         <div class="options">
           <fieldset><legend>Transport</legend><div class="choice">
-            <label><input type="radio" name="via" value="http" checked>HTTP, this server</label>
-            <label><input type="radio" name="via" value="stdio">stdio, a process of its own</label></div></fieldset>
+            <label><input type="radio" name="via" value="http" checked>HTTP</label>
+            <label><input type="radio" name="via" value="stdio">stdio</label></div></fieldset>
           <label class="check" for="with-token"><input type="checkbox" id="with-token">With a bearer token</label>
           <div id="path-box" hidden><label class="label" for="path">Where doctrove.pyz is</label>
             <input id="path" type="text" value="/path/to/doctrove.pyz" spellcheck="false" autocomplete="off"></div>
         </div>
+        <p class="lead" id="via-about"></p>
         <div id="config"></div>
       </div>
     </form>
@@ -23236,6 +23241,7 @@ const META = {"io.modelcontextprotocol/protocolVersion": PROTOCOL, "io.modelcont
 const ENDPOINT = new URL("mcp", location.href.split("#")[0]).href;
 const WHOLE = 200000;  // characters: the most that doc_extract returns, for a section that is read whole
 const OUTLINE = 60000;
+const MOST_ROWS = 300;  // libraries that are listed at the start
 const $ = (id) => document.getElementById(id);
 
 /* Elements are made from names and texts alone: nothing here ever parses HTML, so no text of a documentation can become any. */
@@ -23316,21 +23322,23 @@ async function callTool(name, given, signal) {
   return answer;
 }
 
-async function everyPage(method, member, signal) {
+/* The rows of a list, as far as `most` pages go; the member isPart of the array tells whether there are more. */
+async function listed(method, member, most, signal) {
   const rows = [];
   let cursor;
-  for (let page = 0; page < 50; page++) {
+  for (let page = 0; page < most; page++) {
     const result = await request(method, cursor === undefined ? {} : {cursor}, undefined, signal);
     rows.push(...(result[member] || []));
     cursor = result.nextCursor;
     if (cursor === undefined) break;
   }
+  rows.isPart = cursor !== undefined;
   return rows;
 }
 
 let asked = null;  // what the server is and offers, asked once
 function server(signal) {
-  asked = asked || Promise.all([request("server/discover", {}, undefined, signal), everyPage("tools/list", "tools", signal)]).then(([about, tools]) => {
+  asked = asked || Promise.all([request("server/discover", {}, undefined, signal), listed("tools/list", "tools", 20, signal)]).then(([about, tools]) => {
     const info = (about._meta || {})["io.modelcontextprotocol/serverInfo"] || {};
     $("server-version").textContent = `${info.name || "doctrove"} ${info.version || ""}`;
     return {resources: Boolean((about.capabilities || {}).resources), tools: new Set(tools.map((tool) => tool.name))};
@@ -23338,26 +23346,28 @@ function server(signal) {
   return asked;
 }
 
-/* Every entry as {id, name, summary, versions}: from the resources, else from the library tools; null where neither is offered. */
+/* The entries as {id, name, summary, versions}: from the resources, else from the library's tools; null where neither is offered. */
 async function everyEntry(signal) {
   const offered = await server(signal);
-  if (offered.tools.has("list_repos")) {
-    const {data} = await callTool("list_repos", {}, signal);
-    if (data && !data.next) return data.repos.map((row) => ({...row, id: row.repo}));
-  }
-  if (!offered.resources) return null;
+  if (offered.resources) return entriesOf(await listed("resources/list", "resources", 20, signal));
+  const {data} = offered.tools.has("list_repos") ? await callTool("list_repos", {}, signal) : {};
+  return data ? Object.assign(data.repos.map((row) => ({...row, id: row.repo})), {isPart: Boolean(data.next)}) : null;
+}
+
+function entriesOf(resources) {
   const entries = new Map();
-  for (const row of await everyPage("resources/list", "resources", signal)) {
+  for (const row of resources) {
     const found = /^doctrove:\/\/([^/?#]+)\/([^/?#]+)$/.exec(row.uri);
     if (!found) continue;
-    const [id, version] = [decoded(found[1]), decoded(found[2])];
-    const entry = entries.get(id) || {id, name: "", summary: row.description || "", versions: []};
-    const title = row.title || row.name || id;
-    entry.name = entry.name || (title.endsWith(" " + version) ? title.slice(0, -version.length - 1) : title);
+    const [id, version] = [decoded(found[1]), decoded(found[2])], title = row.title || row.name || id;
+    if (!entries.has(id)) {
+      entries.set(id, {id, name: title.endsWith(" " + version) ? title.slice(0, -version.length - 1) : title, summary: row.description || "", versions: []});
+    }
+    const entry = entries.get(id);
     entry.versions.push(version);
-    entries.set(id, entry);
+    if (row.annotations && row.annotations.priority === 1) entry.pinned = {version};
   }
-  return entries.size ? [...entries.values()] : null;
+  return Object.assign([...entries.values()], {isPart: resources.isPart});
 }
 
 /* ── the place in the page: all of it stands in the fragment ── */
@@ -23700,8 +23710,8 @@ function codeBlock(text, language, caption, folded) {
   const code = h("code");
   highlight(text, language, code);
   const label = caption || (language ? `Code, ${language}` : "Code");
-  return h("figure", {class: folded ? "code folded" : "code"}, caption && h("figcaption", {}, caption),
-    h("pre", {tabindex: "0", "aria-label": label, role: "region"}, code), copyButton(text, caption || "code"));
+  return h("figure", {}, caption && h("figcaption", {}, caption), h("div", {class: folded ? "code folded" : "code"},
+    h("pre", {tabindex: "0", "aria-label": label, role: "region"}, code), copyButton(text, caption || "code")));
 }
 
 function copyButton(text, what) {
@@ -23807,8 +23817,10 @@ async function showEverything(turn) {
     return;
   }
   const versions = entries.reduce((sum, entry) => sum + entry.versions.length, 0);
-  $("home-status").textContent = `${count(entries.length, "library", "libraries")} in ${count(versions, "version")}`;
-  $("found").replaceChildren(entryRows(entries));
+  const shown = entries.slice(0, MOST_ROWS), isPart = entries.isPart || shown.length < entries.length;
+  $("home-status").textContent = isPart ? `The first ${count(shown.length, "library", "libraries")}: search for the others`
+    : `${count(entries.length, "library", "libraries")} in ${count(versions, "version")}`;
+  $("found").replaceChildren(entryRows(shown));
 }
 
 async function showFacts(turn) {
@@ -23833,9 +23845,11 @@ async function showLibrary(place, turn) {
   const answer = await asking;
   if (turn.signal.aborted) return;
   const at = {...place, version: (answer.data && answer.data.version) || place.version};
+  const isOutline = !place.ask && !place.section && place.as === "page";
+  if (!isOutline) showAnswer(at, answer);
   const contents = await contentsOf(at, turn.signal);
   if (turn.signal.aborted) return;
-  showAnswer(at, answer, contents);
+  if (isOutline) showAnswer(at, answer, contents);
   showContents(at, contents);
   if (place.section && place.ask) showHits(at, (await answerFor({...place, section: ""}, turn.signal)).data, turn.signal);
   await about;
@@ -23853,14 +23867,16 @@ async function showAbout(place, turn) {
   if ($("library").dataset.id !== place.id) {
     $("library").dataset.id = place.id;
     $("library-title").replaceChildren(place.id);
-    $("library-about").replaceChildren();
+    $("library-about").textContent = "";
+    $("library-home").replaceChildren();
     $("versions").replaceChildren();
     $("contents").replaceChildren();
   }
   const {data} = await callTool("catalog_releases", {id: place.id}, turn.signal);
   if (turn.signal.aborted || !data) return;
-  $("library-title").replaceChildren(data.name, h("code", {}, data.id));
-  $("library-about").replaceChildren(data.summary, ...(data.homepage ? [" ", outward(data.homepage, "Homepage")] : []));
+  $("library-title").replaceChildren(data.name, ...(data.name === data.id ? [] : [h("code", {}, data.id)]));
+  $("library-about").textContent = data.summary;
+  $("library-home").replaceChildren(...(data.homepage ? [outward(data.homepage, "Homepage")] : []));
   const sizes = new Map(data.releases.map((row) => [row.version, row]));
   const pinned = data.pinned && data.pinned.version;
   $("versions").replaceChildren(...data.versions.map((version) => {
@@ -23885,10 +23901,11 @@ function showAnswer(place, {name, given, text, data}, contents) {
   markCurrent();
   $("hits-box").hidden = true;
   if (!data || place.as !== "page") {
-    status.textContent = `${count(text.length, "character")} of text, as the agent is sent it`;
     const call = codeBlock(`${name} ${JSON.stringify(given)}`, "json", "What is called", true);
     const isJson = place.as === "json" && data;
-    box.replaceChildren(call, isJson ? codeBlock(JSON.stringify(data, null, 2), "json", "Structured content") : codeBlock(text, "", "Text content", true));
+    status.textContent = `${count((isJson ? JSON.stringify(data) : text).length, "character")}, as the agent is sent them`;
+    box.replaceChildren(call, isJson ? codeBlock(JSON.stringify(data, null, 2), "json", "Structured content", true)
+      : codeBlock(text, "", "Text content", true));
     return;
   }
   status.textContent = describeAnswer(place, data, text);
@@ -23961,8 +23978,16 @@ function showHits(place, data, signal) {
   }));
 }
 
-/* {rows: [{id, heading, level}], total}: from get_toc where it is offered, which knows the levels; else an id shows what it stands below. */
+/* {rows: [{id, heading, level}], total}: from get_toc where it is offered, which knows the levels; else an id shows what it stands below. An answer
+   is worth reading without them. */
 async function contentsOf(place, signal) {
+  try { return await readContents(place, signal); } catch (fault) {
+    if (!(fault instanceof Fault) || fault.code === "token") throw fault;
+    return {rows: [], total: 0};
+  }
+}
+
+async function readContents(place, signal) {
   const given = {version: place.version, maxChars: OUTLINE};
   if ((await server(signal)).tools.has("get_toc")) {
     const {data} = await callTool("get_toc", {repo: place.id, ...given}, signal);
@@ -24146,6 +24171,11 @@ function configText(client, via, {path, withToken}) {
   return WRITE[client.syntax](client, fillForm(client[via], values));
 }
 
+const VIA = {
+  http: "The client uses this server, as everyone does who is given its address.",
+  stdio: "The client starts a process of its own, which needs doctrove.pyz and Python 3.9 or newer on its machine.",
+};
+
 function hereIn(paths) {
   const system = navigator.platform || "";
   return Array.isArray(paths) ? paths[/^Mac|^iP/.test(system) ? 1 : /^Win/.test(system) ? 2 : 0] : paths;
@@ -24154,7 +24184,7 @@ function hereIn(paths) {
 function showConnect(place) {
   document.title = "Connect a client · doctrove";
   const client = CLIENTS.find((row) => row.name === place.client) || CLIENTS[0];
-  const via = place.via || "http";
+  const via = place.via in VIA ? place.via : "http";
   if (!$("clients").firstChild) {
     $("clients").append(...CLIENTS.map((row) => h("label", {}, h("input", {type: "radio", name: "client", value: row.name}), row.title)));
     $("with-token").checked = token !== "";
@@ -24165,6 +24195,7 @@ function showConnect(place) {
   $("path-box").hidden = via !== "stdio";
   $("with-token").parentElement.hidden = via === "stdio";
   const path = $("path").value.trim() || "doctrove.pyz", withToken = $("with-token").checked;
+  $("via-about").textContent = VIA[via];
   if (client[via] === null) {
     $("config").replaceChildren(h("p", {class: "note"},
       `How ${client.title} is told about a server over HTTP is not known here: let it start a process of its own (stdio).`));

@@ -7,7 +7,7 @@ const given = JSON.parse(readFileSync(process.argv[2], "utf-8"));
 const TALLEST = 900;
 const WIDTHS = [320, 800, 1400];
 const PLACES = {
-  home: "#/", search: "#/?q=watch", nothing: "#/?q=qqqq", library: "#/valve", answer: "#/valve/7.2?ask=watch+a+valve", section: "#/valve/7.2/valve-watch?ask=watch+a+valve",
+  home: "#/", search: "#/?q=valves", nothing: "#/?q=qqqq", library: "#/valve", answer: "#/valve/7.2?ask=watch+a+valve", section: "#/valve/7.2/valve-watch?ask=watch+a+valve",
   text: "#/valve/7.2?ask=watch+a+valve&as=text", json: "#/valve/7.2?ask=watch+a+valve&as=json", connect: "#connect", stdio: "#connect?client=codex&via=stdio",
   fault: "#/valve/9",
 };
@@ -66,21 +66,32 @@ const place = (page) => page.evaluate(() => location.hash);
 
 const checks = {
   "the start lists what there is": async (browser) => {
-    const page = await open(browser, given.guarded, {scripts: [`sessionStorage.setItem("doctrove.token", ${JSON.stringify(given.token)})`]});
+    const page = await open(browser, given.plain);
     await page.at("#/");
     assert.match(await page.text("#home-status"), /^3 libraries in 5 versions$/);
-    assert.deepEqual(await page.locator("#found .row").allInnerTexts(), ["Valve", "Gauge", `Hostile ${NAUGHTY}`]);
-    assert.deepEqual(await page.locator("#found li:first-child .chips a").allInnerTexts(), ["7.2", "6.0"]);
+    assert.deepEqual(await page.locator("#found .row").allInnerTexts(), ["Gauge", `Hostile ${NAUGHTY}`, "Valve"]);
+    assert.deepEqual(await page.locator("#found li:last-child .chips a").allInnerTexts(), ["7.2", "6.0"]);
+    assert.match(await page.text("#facts"), new RegExp(given.plain + "mcp"));
     await page.locator("#found .chips a", {hasText: "6.0"}).click();
     await page.settled();
     assert.equal(await place(page), "#/valve/6.0");
   },
 
-  "without the library's tools the start names what there is": async (browser) => {
-    const page = await open(browser, given.plain);
-    await page.at("#/");
-    assert.match(await page.text("#found"), /valve/i);
-    assert.match(await page.text("#facts"), new RegExp(given.plain + "mcp"));
+  "a server without resources is asked with its tools": async (browser) => {
+    const bare = async (route) => {
+      if (route.request().postDataJSON().method !== "server/discover") return route.continue();
+      const response = await route.fetch(), message = await response.json();
+      delete message.result.capabilities.resources;
+      return route.fulfill({response, json: message});
+    };
+    const guarded = await open(browser, given.guarded, {scripts: [`sessionStorage.setItem("doctrove.token", ${JSON.stringify(given.token)})`]});
+    await guarded.context().route("**/mcp", bare);
+    await guarded.at("#/");
+    assert.deepEqual(await guarded.locator("#found .row").allInnerTexts(), ["Valve", "Gauge", `Hostile ${NAUGHTY}`]);
+    const plain = await open(browser, given.plain);
+    await plain.context().route("**/mcp", bare);
+    await plain.at("#/");
+    assert.match(await plain.text("#found"), /Documented here: valve, /);
   },
 
   "a search shows score and matches, and is the address": async (browser) => {
@@ -350,7 +361,7 @@ const checks = {
       assert.equal((await page.locator("#config pre").first().textContent()).trim(), text.replace(/^( *(?:command|cmd): )"python3"$/m, "$1python3"), name);
     }
     await page.locator("#clients label", {hasText: "Gemini CLI"}).click();
-    await page.getByText("HTTP, this server").click();
+    await page.getByText("HTTP", {exact: true}).click();
     assert.equal(await place(page), "#connect?client=gemini&via=http");
     await page.check("#with-token");
     assert.deepEqual(JSON.parse(await page.locator("#config pre").first().textContent()),
@@ -482,7 +493,7 @@ const checks = {
   },
 
   "nothing is wider than the window, from 320 px on": async (browser) => {
-    for (const colorScheme of ["light", "dark"]) {
+    for (const colorScheme of given.shots ? ["light", "dark"] : ["light"]) {
       for (const width of WIDTHS) {
         const page = await open(browser, given.plain, {context: {colorScheme, viewport: {width, height: TALLEST}}});
         for (const [name, fragment] of Object.entries(PLACES)) {
