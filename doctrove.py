@@ -24452,10 +24452,10 @@ MIN_TOKEN_CHARS = 16
 HEADER_MISMATCH = -32020
 QUICK_METHODS = frozenset(("initialize", "ping", "server/discover", "tools/list", "prompts/list", "resources/templates/list"))  # they read nothing
 NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}  # method -> the parameter that the header Mcp-Name repeats
-REQUEST_LINE = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}) ([!-~\x80-\xff]+) HTTP/([0-9])\.([0-9])")
+REQUEST_LINE = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}) ([!-~]+) HTTP/([0-9])\.([0-9])")
 HEADER_LINE = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*)")
 SESSION_ID = re.compile(r"doctrove-([0-9]{4}-[0-9]{2}-[0-9]{2})-[0-9a-f]{32}")
-ANSWER_HEADERS = {"Content-Type": "application/json", "Cache-Control": "no-store"}
+JSON_HEADERS = {"Content-Type": "application/json", "Cache-Control": "no-store"}
 EVENT_HEADERS = {"Content-Type": "text/event-stream", "Cache-Control": "no-cache", "X-Accel-Buffering": "no", "Connection": "close"}
 
 
@@ -24489,14 +24489,13 @@ class HttpRequest:
         return bool(re.search(r"text/event-stream|text/\*|\*/\*", accepted, re.IGNORECASE))
 
     def closes(self) -> bool:
-        """Whether the connection ends with the answer."""
-        words = {word.strip().lower() for value in self.headers.get("connection", ()) for word in value.split(",")}
-        return "close" in words or (self.is_old and "keep-alive" not in words)
+        """Whether the connection ends with the answer, which with HTTP/1.0 it always does."""
+        return self.is_old or any(word.strip().lower() == "close" for value in self.headers.get("connection", ()) for word in value.split(","))
 
 
 def parse_head(head: bytes) -> HttpRequest:
     """A request's head, RFC 9112, without leniency: what two readers could read differently is refused. Raises HttpError."""
-    line, *rest = head.decode("latin-1").rstrip("\r\n").split("\r\n")
+    line, *rest = head.decode("latin-1")[:-4].split("\r\n")
     match = REQUEST_LINE.fullmatch(line)
     if not match:
         raise HttpError(400, "Bad request: the first line is not METHOD TARGET HTTP/1.1")
@@ -24511,8 +24510,10 @@ def parse_head(head: bytes) -> HttpRequest:
         if not match:
             raise HttpError(400, f"Bad request: a malformed header line ({shorten(row, 60)})")
         headers.setdefault(match.group(1).lower(), []).append(match.group(2).strip(" \t"))
-    absolute = re.match(r"https?://[^/?#]*", target, re.IGNORECASE)
+    absolute = re.match(r"https?://([^/?#]*)", target, re.IGNORECASE)
     path = (target[absolute.end():] or "/") if absolute else target
+    if absolute and len(headers.get("host", ())) == 1:
+        headers["host"] = [absolute.group(1)]  # the target's host is the one that counts, RFC 9112 section 3.2.2
     return HttpRequest(method, path.partition("?")[0], headers, minor == "0")
 
 
@@ -24529,12 +24530,12 @@ class Gate:
         given = request.header("host")
         if given is None and not request.is_old:
             raise HttpError(400, "Bad request: there is no header Host")
-        host = host_name(given or "localhost")
+        host = host_name("localhost" if given is None else given)
         if not (host in self.names or (self.any_address and is_address(host))):
-            raise HttpError(403, f"Forbidden: the host {shorten(host or given or '', 100)} is not this server's (--http-names adds names)")
+            raise HttpError(403, f"Forbidden: the host {shorten(given or '', 100)} is not this server's (--http-names adds names)")
         origin = request.header("origin")
         page = host_name(origin) if origin is not None and re.match("https?://", origin, re.IGNORECASE) else ""
-        if origin is not None and not (page in self.names or (page == host and page)):
+        if origin is not None and page not in (*self.names, host):
             raise HttpError(403, f"Forbidden: pages of {shorten(origin, 100)} may not use this server (--http-names adds names)")
 
     def check_token(self, request: HttpRequest) -> None:
@@ -24559,18 +24560,19 @@ def is_address(host: str) -> bool:
     return True
 
 
-def decode_header(value: str) -> str:
-    """The text of a Mcp-Name header, which may be packed as =?base64?…?=. Raises ValueError for a bad one."""
+def decode_header(header: str, value: str) -> str:
+    """The header's text, which for Mcp-Name may be packed as =?base64?…?=. Raises ValueError for a bad one."""
     import base64
-    packed = re.fullmatch(r"=\?base64\?(.*)\?=", value)
-    return base64.b64decode(packed.group(1), validate=True).decode("utf-8") if packed else value
+    packed = re.fullmatch(r"=\?base64\?(.*)\?=", value) if header == "Mcp-Name" else None
+    if packed and not re.fullmatch("(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?", packed.group(1)):
+        raise ValueError  # Python's own check lets surplus padding pass
+    return base64.b64decode(packed.group(1)).decode("utf-8") if packed else value
 
 
 def check_stateless(engine: Engine, request: HttpRequest, message: Record) -> None:
-    """Raises HttpError where a stateless request's body and headers are not as 2026-07-28 demands; the first fault in the order of its table counts."""
-    id = message["id"]
+    """Raises HttpError where a well-formed request's body and headers are not as 2026-07-28 demands; the first fault in the order of its table counts."""
+    id, method, params = message["id"], message["method"], message.get("params", {})
     try:
-        method, params = engine.check(message)
         meta = params.get("_meta")
         if not isinstance(meta, dict) or PROTOCOL_VERSION not in meta:
             raise ProtocolError(INVALID_PARAMS, f"Invalid params: params._meta must hold {PROTOCOL_VERSION} and {CLIENT_CAPABILITIES}")
@@ -24592,7 +24594,7 @@ def check_repeated(request: HttpRequest, header: str, value: str) -> None:
     """Raises ProtocolError -32020 where the header does not repeat what the body says."""
     given = request.headers.get(header.lower(), [])
     try:
-        told = decode_header(given[0]) if len(given) == 1 else None
+        told = decode_header(header, given[0]) if len(given) == 1 else None
     except ValueError:
         told = None
     if told != value:
@@ -24607,7 +24609,8 @@ def handshake_version(request: HttpRequest, message: Any, session: str | None) -
         return session or "2025-03-26"
     if version not in HANDSHAKE_VERSIONS:
         data = {"supported": SUPPORTED_VERSIONS, "requested": cut_end(version, 200)}
-        raise HttpError(400, ProtocolError(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data))
+        raise HttpError(400, ProtocolError(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data),
+                        id=message["id"] if isinstance(message, dict) else None)
     return version
 
 
@@ -24627,12 +24630,17 @@ class HttpConnection:
         self.deadline, self.is_waiting, self.has_part = self.clock() + seconds, is_waiting, has_part
 
     def expire(self) -> None:
-        """Its time is over: one that has sent a part of a request is told."""
+        """Its time is over: one that has sent a part of a request is told, and has a little time to read it."""
         if self.has_part:
+            self.wait(LINGER_SECONDS)
             self.write(408, {"Connection": "close", "Content-Type": "text/plain; charset=utf-8"}, b"408 Request Timeout\n")
             self.writer.close()
         else:
-            self.writer.transport.abort()
+            self.give_up()
+
+    def give_up(self) -> None:
+        self.is_waiting = self.has_part = False
+        self.writer.transport.abort()
 
     def write(self, status: int, headers: Mapping[str, str], body: bytes | None, is_head: bool = False) -> None:
         """An answer; body None: what follows is written piece by piece until the connection ends."""
@@ -24696,9 +24704,16 @@ def http_date(seconds: int) -> str:
     return formatdate(seconds, usegmt=True)
 
 
+def is_json(content_type: str) -> bool:
+    """Whether a Content-Type says JSON, and no other charset than UTF-8."""
+    kind, _, parameters = content_type.lower().partition(";")
+    charset = re.search(r"charset *= *\"?([^\s\";]*)", parameters)
+    return kind.strip() == "application/json" and (charset is None or charset.group(1) in ("utf-8", "utf8"))
+
+
 async def read_chunked(reader: asyncio.StreamReader) -> bytes:
     """A body in chunks, RFC 9112 section 7.1. Raises HttpError for a malformed one and one that is too large."""
-    body = b""
+    body = bytearray()
     while True:
         line = await read_row(reader)
         match = re.fullmatch(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?", line)
@@ -24714,8 +24729,19 @@ async def read_chunked(reader: asyncio.StreamReader) -> bytes:
             raise HttpError(400, "Bad request: a chunk is longer than it says")
     for _ in range(MAX_HEADERS):
         if not await read_row(reader):
-            return body
+            return bytes(body)
     raise HttpError(431, f"Too many headers: at most {MAX_HEADERS}")
+
+
+async def read_head(reader: asyncio.StreamReader, first: bytes) -> bytes:
+    """The head of a request that begins with `first`. Raises HttpError where it is no text, as TLS is none, and where it is too long."""
+    import asyncio
+    if not first.isascii() or not (first.decode("ascii").isprintable() or first in b"\r\n"):
+        raise HttpError(400, "Bad request: this is not HTTP")
+    try:
+        return (first + await reader.readuntil(b"\r\n\r\n")).lstrip(b"\r\n")
+    except asyncio.LimitOverrunError:
+        raise HttpError(431, f"The head of the request is too large: at most {MAX_HEAD_BYTES} bytes") from None
 
 
 async def read_row(reader: asyncio.StreamReader) -> bytes:
@@ -24772,11 +24798,10 @@ class HttpServer:
             writer.close()
 
     def make_room(self) -> None:
-        """Gives up the connection that has waited longest, so that one more can be served."""
-        for connection in self.connections:
-            if connection.is_waiting or connection.has_part:
-                connection.writer.transport.abort()
-                return
+        """Gives up the connection without a whole request whose time is over first, so that one more can be served."""
+        idle = [connection for connection in self.connections if connection.is_waiting or connection.has_part]
+        if idle:
+            min(idle, key=lambda connection: connection.deadline).give_up()
 
     async def serve_one(self, connection: HttpConnection) -> bool:
         """Reads and answers one request. Returns whether another one may follow."""
@@ -24790,13 +24815,13 @@ class HttpServer:
                 return False
             connection.wait(REQUEST_SECONDS, has_part=True)
             try:
-                request = parse_head((first + await reader.readuntil(b"\r\n\r\n")).lstrip(b"\r\n"))
-            except asyncio.LimitOverrunError:
-                raise HttpError(431, f"The head of the request is too large: at most {MAX_HEAD_BYTES} bytes") from None
-            goes_on = await self.route(connection, request)
+                request = parse_head(await read_head(reader, first))
+                goes_on = await self.route(connection, request)
+            except asyncio.IncompleteReadError:
+                raise HttpError(400, "Bad request: it ends in the middle") from None
             connection.wait(SEND_SECONDS)
             await connection.writer.drain()
-            return goes_on and not request.closes()
+            return goes_on
         except HttpError as error:
             goes_on = self.refuse(connection, request, error)
             connection.wait(SEND_SECONDS)
@@ -24838,7 +24863,8 @@ class HttpServer:
         if self.debug:
             peer = connection.writer.get_extra_info("peername")
             asked = f"{request.method} {shorten(request.path, 100)}" if request else "-"
-            log(f"{peer[0] if peer and not isinstance(peer, (str, bytes)) else 'unix'} {asked} {shorten(label, 100)} {status} {size}")
+            # Quoted: no word of a client can be taken for a field of the line.
+            log(f"{peer[0] if peer and not isinstance(peer, (str, bytes)) else 'unix'} {asked} {json.dumps(shorten(label, 100))} {status} {size}")
 
     async def read_body(self, connection: HttpConnection, request: HttpRequest) -> bytes:
         """The body of a POST. Raises HttpError."""
@@ -24867,18 +24893,18 @@ class HttpServer:
 
     async def tell_health(self, connection: HttpConnection, request: HttpRequest) -> bool:
         body = encode_message({"status": "ok", "version": __version__})
-        return self.answer(connection, request, 200, {"Content-Type": "application/json", "Cache-Control": "no-store"}, body)
+        return self.answer(connection, request, 200, JSON_HEADERS, body)
 
     # MCP
 
     async def post(self, connection: HttpConnection, request: HttpRequest) -> bool:
         """A message, or for 2025-03-26 a batch."""
-        kind, _, parameters = (request.header("content-type") or "").partition(";")
-        if kind.strip().lower() != "application/json" or not re.fullmatch(r"(?i)|.*charset\s*=\s*\"?utf-8\"?.*|(?!.*charset).*", parameters):
+        if not is_json(request.header("content-type") or ""):
             raise HttpError(415, "Unsupported media type: send Content-Type: application/json, in UTF-8")
         session = self.session_version(request)
         body = await self.read_body(connection, request)
         connection.wait(math.inf)
+        id: RequestId = None
         try:
             message = decode_message(body)
             if isinstance(message, list):
@@ -24890,8 +24916,10 @@ class HttpServer:
                 return self.take_notification(connection, request, message, is_response)
             if not is_request_id(message["id"]):
                 raise ProtocolError(INVALID_REQUEST, f"Invalid request: id must be an integer or a string of at most {MAX_ID_CHARS} characters")
+            id = message["id"]
+            self.engine.check(message)
         except ProtocolError as error:
-            raise HttpError(400, error) from None
+            raise HttpError(400, error, id=id) from None
         if claim(message) is not None or request.header("mcp-protocol-version") in STATELESS_VERSIONS:
             check_stateless(self.engine, request, message)
             if message["method"] == "subscriptions/listen":
@@ -24905,9 +24933,10 @@ class HttpServer:
             raise ProtocolError(INVALID_REQUEST, "Invalid request: a message is one JSON object; only 2025-03-26 has batches")
         worker = Session(self.engine, do_nothing_with, "2025-03-26")
         worker.open_batch(messages)
+        self.check_load(None)
         responses = await self.run(lambda: worker.respond_to_batch(messages))
         body = encode_message(responses) if responses else b""
-        return self.answer(connection, request, 200 if body else 202, {"Content-Type": "application/json"}, body, f"batch of {len(messages)}")
+        return self.answer(connection, request, 200 if body else 202, JSON_HEADERS if body else {}, body, f"batch of {len(messages)}")
 
     def take_notification(self, connection: HttpConnection, request: HttpRequest, message: Record, is_response: bool) -> bool:
         """Nothing is asked. Of all notifications only the cancelling of a handshake session's request matters; ids of others are not ours to cancel."""
@@ -24926,26 +24955,25 @@ class HttpServer:
 
     async def call(self, connection: HttpConnection, request: HttpRequest, message: Record, negotiated: str | None) -> bool:
         """A request. negotiated: the handshake's version, None for a stateless one, which ends with its connection."""
-        method = message.get("method")
-        params = message.get("params")
-        meta = params.get("_meta") if isinstance(params, dict) else None
-        wants_progress = isinstance(meta, dict) and "progressToken" in meta and request.accepts_events() and self.engine.may_wait(message)
-        if isinstance(method, str) and method in QUICK_METHODS:
+        method, params = message["method"], message.get("params", {})
+        if method in QUICK_METHODS:
             response = self.engine.answer(message, negotiated)
             begun = {"Mcp-Session-Id": new_session(response)} if method == "initialize" and negotiated is not None and "result" in response else {}
-            return self.answer(connection, request, 200, {**ANSWER_HEADERS, **begun},
-                               encode_message(response), method)
+            return self.answer(connection, request, 200, {**JSON_HEADERS, **begun}, encode_message(response), method)
         question = self.question(message, negotiated)
         kept = self.kept.get(question) if question else None
         if kept is not None:
-            return self.answer(connection, request, 200, ANSWER_HEADERS, kept_answer(message["id"], kept), f"{method} kept")
+            return self.answer(connection, request, 200, JSON_HEADERS, kept_answer(message["id"], kept), f"{method} kept")
+        self.check_load(message["id"])
+        meta = params.get("_meta")
+        wants_progress = isinstance(meta, dict) and "progressToken" in meta and request.accepts_events() and self.engine.may_wait(message)
         session = request.header("mcp-session-id") if negotiated is not None else None
         key = (session, type(message["id"]), message["id"])
         outcome: set[str] = set()
         if session is not None:
             self.calls[key] = outcome
         is_wanted = (lambda: not outcome) if negotiated is not None else (lambda: not connection.is_gone())
-        label = f"{method} {params.get(NAMED_BY.get(str(method), ''), '')}" if self.debug and isinstance(params, dict) else ""
+        label = f"{method} {params.get(NAMED_BY.get(method, ''), '')}" if self.debug else ""
         try:
             if wants_progress:
                 await self.stream_call(connection, message, negotiated, is_wanted)
@@ -24961,7 +24989,7 @@ class HttpServer:
                 del self.calls[key]
         if outcome:
             return self.answer(connection, request, 202, {}, b"", label + " cancelled")
-        return self.answer(connection, request, 200, ANSWER_HEADERS, body, label)
+        return self.answer(connection, request, 200, JSON_HEADERS, body, label)
 
     def question(self, message: Record, negotiated: str | None) -> tuple[Any, ...] | None:
         """What an answer can be kept under: one of the tools that only read what is here, as long as that is the same. None for all others."""
@@ -24989,11 +25017,14 @@ class HttpServer:
         connection.wait(SEND_SECONDS)
         await connection.writer.drain()
 
-    async def run(self, work: Callable[[], Any]) -> Any:
-        """work() in the pool. Raises HttpError 503 where too many calls wait."""
-        import asyncio
+    def check_load(self, id: RequestId) -> None:
+        """Raises HttpError 503 where too many calls wait."""
         if self.waiting >= MAX_WAITING:
-            raise HttpError(503, "Service unavailable: too many calls are waiting; try again", {"Retry-After": "1"})
+            raise HttpError(503, "Service unavailable: too many calls are waiting; try again", {"Retry-After": "1"}, id)
+
+    async def run(self, work: Callable[[], Any]) -> Any:
+        """work() in the pool."""
+        import asyncio
         self.waiting += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self.pool, work)
@@ -25039,10 +25070,10 @@ class HttpServer:
             if len(self.streams()) >= MAX_SUBSCRIPTIONS:
                 raise ProtocolError(INTERNAL_ERROR, f"Too many subscriptions (at most {MAX_SUBSCRIPTIONS})")
         except ProtocolError as error:
-            raise HttpError(400, error, id=message["id"]) from None
+            return self.answer(connection, request, 200, JSON_HEADERS, encode_message(error.response(message["id"])), message["method"])
         if not request.accepts_events():
             raise HttpError(406, "Not acceptable: a subscription needs Accept: text/event-stream", id=message["id"])
-        self.log(connection, request, "subscriptions/listen", 200, 0)
+        self.log(connection, request, message["method"], 200, 0)
         offered = await self.look_locally() if honoured else None  # before the client knows that it will be told of changes
         stream = EventStream(connection, message["id"])
         stream.wants_changes, stream.offered = bool(honoured), offered
@@ -25106,8 +25137,8 @@ class HttpServer:
         for connection in list(self.connections):
             if connection.stream and connection.stream.is_held:
                 connection.stream.end()
-            elif connection.is_waiting:
-                connection.writer.close()
+            elif connection.is_waiting or connection.has_part:
+                connection.writer.close()  # nothing was asked yet
         tasks = list(self.connections.values())
         if tasks:
             await asyncio.wait(tasks, timeout=STOP_SECONDS)
@@ -25214,6 +25245,7 @@ def check_socket_free(path: str) -> None:
     if not stat.S_ISSOCK(os.lstat(path).st_mode):
         raise OSError(errno.EEXIST, "there is a file that is no socket")
     with socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(1)  # one that is too busy to answer lives
         try:
             probe.connect(path)
         except ConnectionRefusedError:
@@ -25277,7 +25309,8 @@ def serve_http(catalog: Catalog, settings: Settings, environ: Mapping[str, str])
         raise DocError("config", "http-token", address=str(settings.http))
     tls = make_tls(settings)
     any_address = host in ("0.0.0.0", "::")
-    gate = Gate([name.lower() for name in settings.httpNames] + [host.lower()] * (not any_address), any_address, tokens)
+    names = {*settings.httpNames, *([host] if host and not any_address else [])}
+    gate = Gate(map(str.lower, names), any_address, tokens)
     server = HttpServer(Engine(catalog, settings, writes=settings.httpWrite), gate)
     server.most_connections = raise_file_limit()
     try:
