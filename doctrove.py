@@ -3259,6 +3259,7 @@ class Source:
     def __init__(self, kind: str, name: str, location: str) -> None:
         self.kind, self.name, self.location = kind, name, location
         self.stale_reason: DocError | None = None  # why an expired copy serves
+        self.loaded: Index | None = None  # what `index` returned last
 
     def index(self) -> Index:
         raise NotImplementedError
@@ -3325,7 +3326,6 @@ class LocalSource(Source):
     def __init__(self, kind: str, store: FolderStore | ArchiveStore | ZipStore, index_name: str) -> None:
         super().__init__(kind, kind, store.where(index_name))
         self.store, self.index_name = store, index_name
-        self.loaded: Index | None = None
         self.volumes = Cache(32, None)
         self.lock = allocate_lock()
 
@@ -3741,6 +3741,7 @@ class RemoteSource(Source):
         fetched, self.stale_reason = self.fetcher.get(self.location, lambda data, final: Index(decode_text(data, final), final))
         self.base = fetched.url
         index: Index = fetched.content
+        self.loaded = index
         return index
 
     def volume(self, entry: Entry, version: str) -> Volume:
@@ -22159,7 +22160,7 @@ class Engine:
         self.methods: dict[str, Callable[[Record], Record]] = {
             "tools/list": self.list_tools, "tools/call": self.call_tool,
             **{method: lambda params, method=method: serve_context(method, catalog, params) for method in CONTEXT}}  # type: ignore[misc]
-        self.handshake_methods = {**self.methods, "initialize": self.initialize, "ping": self.ping}
+        self.handshake_methods = {**self.methods, "initialize": self.initialize, "ping": self.ping, "logging/setLevel": self.set_level}
         self.stateless_methods = {**self.methods, "server/discover": self.discover}
 
     def may_wait(self, message: Any) -> bool:
@@ -22223,9 +22224,15 @@ class Engine:
         if not isinstance(asked, str):
             raise ProtocolError(INVALID_PARAMS, "Invalid params: protocolVersion must be a string")
         version = asked if asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[0]
-        return {"protocolVersion": version, "capabilities": CAPABILITIES, "serverInfo": IMPLEMENTATION, "instructions": INSTRUCTIONS}
+        return {"protocolVersion": version, "capabilities": {**CAPABILITIES, "logging": {}}, "serverInfo": IMPLEMENTATION, "instructions": INSTRUCTIONS}
 
     def ping(self, params: Record) -> Record:
+        return {}
+
+    def set_level(self, params: Record) -> Record:
+        """Checks the level; the session is what keeps it."""
+        if params.get("level") not in LOG_LEVELS:
+            raise ProtocolError(INVALID_PARAMS, f"Invalid params: level must be one of {', '.join(LOG_LEVELS)}")
         return {}
 
     def discover(self, params: Record) -> Record:
@@ -22315,33 +22322,46 @@ def subscription_end(id: RequestId) -> Record:
     return {"jsonrpc": "2.0", "id": id, "result": {"resultType": "complete", "_meta": {SUBSCRIPTION_ID: id}}}
 
 
-def what_is_offered(catalog: Catalog) -> Any:
-    """Something that equals what it was as long as the same indexes are offered. None: a remote one was not asked yet, and this is no reason to."""
-    if catalog.remotes and catalog.made_view is None:
-        return None
+def what_is_offered(catalog: Catalog) -> list[Index | None]:
+    """The index of each source as it is now; of a remote one what was fetched last, since this asks nobody."""
+    for source in catalog.sources:
+        if source.kind == "library":
+            try:
+                source.index()
+            except DocError:
+                pass  # what was read last is still what is known
+    return [source.loaded for source in catalog.sources]
+
+
+def has_changed(known: Sequence[Index | None], found: Sequence[Index | None]) -> bool:
+    """Whether a client has to be told; that a source was read for the first time is no change."""
+    return any(old is not None and old is not new for old, new in zip(known, found))
+
+
+def renew_remotes(catalog: Catalog, asked: float) -> float:
+    """Asks the remote indexes anew when that is due: once they were asked at all, and no more often than their copies are kept. Returns when they were
+    asked last, in monotonic seconds."""
+    if not catalog.remotes or catalog.made_view is None or time.monotonic() - asked < min(catalog.settings.cacheTtl or 60, 60):
+        return asked
     try:
-        return [index for _, index in catalog.view()[0].loaded]
+        catalog.view()
     except DocError:
-        return []
-
-
-def pause_between_looks(settings: Settings) -> int:
-    """Seconds after which to look whether the library has changed, or a remote index, which is asked no more often than its copy is kept."""
-    return min(settings.cacheTtl or 60, 60) if settings.indexUrl else CHANGE_SECONDS
+        pass  # whoever asks something is told
+    return time.monotonic()
 
 
 def follow_changes(catalog: Catalog, tell: Callable[[], None]) -> None:
     """Calls `tell` whenever what is offered has changed, until it raises ClientGone."""
-    known = what_is_offered(catalog)
+    known, asked = what_is_offered(catalog), time.monotonic()
     while True:
-        time.sleep(pause_between_looks(catalog.settings))
-        found = what_is_offered(catalog)
-        if known is not None and found != known:
+        time.sleep(CHANGE_SECONDS)
+        asked = renew_remotes(catalog, asked)
+        known, before = what_is_offered(catalog), known
+        if has_changed(before, known):
             try:
                 tell()
             except ClientGone:
                 return
-        known = found
 
 
 class Session:
@@ -22358,6 +22378,7 @@ class Session:
         self.running = 0  # a cancelled request is in flight no more, but its thread may still run
         self.subscriptions: dict[tuple[type, RequestId], tuple[RequestId, Record]] = {}  # the id, and what is honoured
         self.hears_changes = self.is_following = False
+        self.log_level: int | None = None  # the place in LOG_LEVELS
         self.lock = allocate_lock()
 
     def receive(self, line: bytes) -> None:
@@ -22432,7 +22453,17 @@ class Session:
             self.negotiated = response["result"]["protocolVersion"]
             self.hears_changes = True
             self.follow()
+        if message.get("method") == "logging/setLevel" and "result" in response:
+            self.log_level = LOG_LEVELS.index(message["params"]["level"])
+        elif self.log_level is not None:
+            for notice in response.get("result", {}).get("structuredContent", {}).get("notices", ()):
+                self.tell("warning", notice["message"])
         return response
+
+    def tell(self, level: str, text: str) -> None:
+        """Logs to a handshake client that has said from which level on it wants to hear."""
+        if self.log_level is not None and LOG_LEVELS.index(level) >= self.log_level:
+            self.send({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": level, "logger": "doctrove", "data": text}})
 
     def follow(self) -> None:
         """Watches for changes of what is offered, where it may change."""
@@ -22443,6 +22474,7 @@ class Session:
 
     def announce_change(self) -> None:
         """Tells the client, when it has initialized, and each subscription that asked for it."""
+        self.tell("info", "What is documented here has changed.")
         for id in [*([None] if self.hears_changes else []), *(id for id, honoured in list(self.subscriptions.values()) if honoured)]:
             self.send(resources_changed(id))
 
@@ -24670,11 +24702,11 @@ class HttpConnection:
 
 class EventStream:
     """Server-sent events on a connection. id: of the subscriptions/listen request, None for the stream of a handshake session; offered: what its
-    client knows to be offered, where it wants to hear of changes."""
+    client knows to be offered, None where it does not want to hear of changes."""
 
     def __init__(self, connection: HttpConnection, id: RequestId = None, session: str | None = None) -> None:
         self.connection, self.id, self.session, self.is_held = connection, id, session, False
-        self.wants_changes, self.offered = False, None
+        self.offered: list[Index | None] | None = None
         connection.stream = self
         connection.deadline = math.inf
         connection.write(200, EVENT_HEADERS, None)
@@ -25058,9 +25090,9 @@ class HttpServer:
         if self.session_version(request) is None or not request.accepts_events():
             raise HttpError(405, "Method not allowed: POST a JSON-RPC message here; the page for people is at /", {"Allow": "POST"})
         self.log(connection, request, "stream", 200, 0)
-        offered = await self.look_locally()
+        offered = await self.look()
         stream = EventStream(connection, session=request.header("mcp-session-id"))
-        stream.wants_changes, stream.offered = True, offered
+        stream.offered = offered
         return await self.hold(stream)
 
     async def listen(self, connection: HttpConnection, request: HttpRequest, message: Record) -> bool:
@@ -25074,9 +25106,9 @@ class HttpServer:
         if not request.accepts_events():
             raise HttpError(406, "Not acceptable: a subscription needs Accept: text/event-stream", id=message["id"])
         self.log(connection, request, message["method"], 200, 0)
-        offered = await self.look_locally() if honoured else None  # before the client knows that it will be told of changes
+        offered = await self.look()  # before the client knows that it will be told of changes
         stream = EventStream(connection, message["id"])
-        stream.wants_changes, stream.offered = bool(honoured), offered
+        stream.offered = offered if honoured else None
         stream.send(acknowledgement(message["id"], honoured))
         return await self.hold(stream)
 
@@ -25106,28 +25138,24 @@ class HttpServer:
                 elif connection.stream and now - connection.stream.quiet_since >= COMMENT_SECONDS:
                     connection.stream.write(b":\n\n")
 
-    async def look(self) -> Any:
+    async def look(self) -> list[Index | None]:
         import asyncio
         return await asyncio.get_running_loop().run_in_executor(self.pool, what_is_offered, self.engine.catalog)
-
-    async def look_locally(self) -> Any:
-        """What is offered, where that may change and the network need not be asked: a new stream does not wait for it."""
-        catalog = self.engine.catalog
-        return await self.look() if catalog.may_change() and not catalog.may_wait() else None
 
     async def tell_changes(self) -> None:
         """Tells the streams that want to know when the resources there are have changed."""
         import asyncio
+        loop, asked = asyncio.get_running_loop(), time.monotonic()
         while True:
-            await asyncio.sleep(pause_between_looks(self.engine.settings))
-            wanting = [stream for stream in self.streams() if stream.wants_changes]
-            if not wanting:
+            await asyncio.sleep(CHANGE_SECONDS)
+            if not any(stream.offered for stream in self.streams()):
                 continue
+            asked = await loop.run_in_executor(self.pool, renew_remotes, self.engine.catalog, asked)
             found = await self.look()
-            for stream in wanting:
-                if stream.offered is not None and found != stream.offered:
+            for stream in self.streams():
+                if stream.offered and has_changed(stream.offered, found):
                     stream.send(resources_changed(stream.id))
-                stream.offered = found
+                stream.offered = stream.offered and found
 
     async def end(self, listening: asyncio.AbstractServer) -> None:
         """Takes nothing more, ends the streams, and lets what is running finish."""

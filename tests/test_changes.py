@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import unittest
 
-from processes import ENVELOPE, Remote, Server, entry, index, request, tool_call, write_index
+from processes import ENVELOPE, Remote, Server, entry, free_port, index, request, tool_call, write_index
 from support import make_folder
 
 CHANGED = "notifications/resources/list_changed"
@@ -34,6 +34,23 @@ class Changes(unittest.TestCase):
 
     def test_a_handshake_client_hears_that_the_library_has_changed(self):
         with Server("--root", self.root).open() as server:
+            self.assertEqual(self.next_change(server, self.change_library), {"jsonrpc": "2.0", "method": CHANGED})
+
+    def test_a_client_that_wants_to_hear_from_info_on_is_told_in_words_too(self):
+        with Server("--root", self.root).open() as server:
+            server.ask("logging/setLevel", {"level": "info"})
+            message = self.next_change(server, self.change_library)
+            self.assertEqual((message["method"], message["params"]["level"], message["params"]["logger"]), ("notifications/message", "info", "doctrove"))
+            self.assertEqual(server.next(), {"jsonrpc": "2.0", "method": CHANGED})
+
+    def test_a_client_that_wants_to_hear_of_warnings_hears_of_a_dead_remote_and_not_of_a_change(self):
+        with Server("--index-url", f"http://127.0.0.1:{free_port()}/", "--root", self.root).open() as server:
+            self.assertEqual(server.call("catalog_lookup", query="pipe")["structuredContent"]["total"], 1)
+            server.ask("logging/setLevel", {"level": "warning"})
+            server.call("catalog_lookup", query="pipe")
+            message = server.next()
+            self.assertEqual((message["method"], message["params"]["level"]), ("notifications/message", "warning"))
+            self.assertIn("127.0.0.1", message["params"]["data"])
             self.assertEqual(self.next_change(server, self.change_library), {"jsonrpc": "2.0", "method": CHANGED})
 
     def test_a_subscription_hears_it_with_its_id_once_what_is_honoured_is_said(self):

@@ -75,10 +75,10 @@ class Discovery(unittest.TestCase):
         for id in (0, 1):
             self.assertIn("doc_extract", done.by_id(id)["result"]["instructions"])
 
-    def test_the_same_is_advertised_in_both_eras(self):
+    def test_the_same_is_advertised_in_both_eras_but_for_logging(self):
         done = exchange([initialize("2025-11-25"), request("server/discover", {"_meta": ENVELOPE}, 1)])
-        for id in (0, 1):
-            self.assertEqual(done.by_id(id)["result"]["capabilities"], {"tools": {}, "resources": {"listChanged": True}, "prompts": {}, "completions": {}})
+        both = {"tools": {}, "resources": {"listChanged": True}, "prompts": {}, "completions": {}}
+        self.assertEqual([done.by_id(id)["result"]["capabilities"] for id in (0, 1)], [{**both, "logging": {}}, both])  # logging is deprecated since
 
     def test_tools_list_has_a_lifetime(self):
         result = exchange([request("tools/list", {"_meta": ENVELOPE})]).by_id(1)["result"]

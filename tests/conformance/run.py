@@ -42,10 +42,10 @@ class Run(NamedTuple):
 
 RUNS = (
     Run("2026-07-28", "0.2.0-alpha.12", ("--requirements", "2026-07-28"), "2026-07-28.yml", 50, 12),
-    Run("2025-11-25", "0.2.0-alpha.12", ("--requirements", "2025-11-25"), "2025-11-25.yml", 33, 9),
-    Run("2025-06-18", "0.2.0-alpha.12", ("--suite", "active", "--spec-version", "2025-06-18"), "2025-11-25.yml", 27, 7),
+    Run("2025-11-25", "0.2.0-alpha.12", ("--requirements", "2025-11-25"), "2025-11-25.yml", 33, 10),
+    Run("2025-06-18", "0.2.0-alpha.12", ("--suite", "active", "--spec-version", "2025-06-18"), "2025-11-25.yml", 27, 8),
     Run("2025-03-26", "0.2.0-alpha.12", ("--suite", "all", "--spec-version", "2025-03-26"), "2025-11-25.yml", 1, 1),
-    Run("2025-11-25, release 0.1.16", "0.1.16", (), "2025-11-25.yml", 30, 8),
+    Run("2025-11-25, release 0.1.16", "0.1.16", (), "2025-11-25.yml", 30, 9),
 )
 
 Results = dict[str, dict[str, str]]  # scenario -> check -> its worst status
