@@ -24615,19 +24615,20 @@ def handshake_version(request: HttpRequest, message: Any, session: str | None) -
 
 
 class HttpConnection:
-    """One connection. deadline: when it is given up, in the loop's time; is_waiting: nothing of the next request has come; stream: what it serves
-    for good, once that is so."""
+    """One connection. since, deadline: when it began to wait and when it is given up, in the loop's time; is_waiting: nothing of the next request has
+    come; has_part: a part of it has; stream: what it serves for good, once that is so."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         import asyncio
         self.reader, self.writer = reader, writer
         self.clock = asyncio.get_running_loop().time
-        self.deadline, self.is_waiting, self.has_part = self.clock() + KEPT_SECONDS, True, False
         self.stream: EventStream | None = None
+        self.wait(KEPT_SECONDS, is_waiting=True)
 
     def wait(self, seconds: float, is_waiting: bool = False, has_part: bool = False) -> None:
         """Gives what comes next so many seconds."""
-        self.deadline, self.is_waiting, self.has_part = self.clock() + seconds, is_waiting, has_part
+        self.since = self.clock()
+        self.deadline, self.is_waiting, self.has_part = self.since + seconds, is_waiting, has_part
 
     def expire(self) -> None:
         """Its time is over: one that has sent a part of a request is told, and has a little time to read it."""
@@ -24798,10 +24799,10 @@ class HttpServer:
             writer.close()
 
     def make_room(self) -> None:
-        """Gives up the connection without a whole request whose time is over first, so that one more can be served."""
+        """Gives up the connection that has waited longest for a whole request, so that one more can be served."""
         idle = [connection for connection in self.connections if connection.is_waiting or connection.has_part]
         if idle:
-            min(idle, key=lambda connection: connection.deadline).give_up()
+            min(idle, key=lambda connection: connection.since).give_up()
 
     async def serve_one(self, connection: HttpConnection) -> bool:
         """Reads and answers one request. Returns whether another one may follow."""
@@ -24818,6 +24819,8 @@ class HttpServer:
                 request = parse_head(await read_head(reader, first))
                 goes_on = await self.route(connection, request)
             except asyncio.IncompleteReadError:
+                if connection.writer.transport.is_closing():
+                    return False  # it was given up
                 raise HttpError(400, "Bad request: it ends in the middle") from None
             connection.wait(SEND_SECONDS)
             await connection.writer.drain()
@@ -25270,8 +25273,10 @@ async def listen_at(server: HttpServer, host: str, port: int | str, tls: ssl.SSL
 async def run_http(server: HttpServer, host: str, port: int | str, tls: ssl.SSLContext | None) -> None:
     """Serves until SIGINT or SIGTERM. Raises OSError where it cannot listen."""
     import asyncio
+    import logging
     import signal
     loop = asyncio.get_running_loop()
+    logging.getLogger("asyncio").disabled = not server.debug
     told = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         try:
