@@ -24436,6 +24436,7 @@ MESSAGES.update({
 MAX_HEAD_BYTES = 64 * 1024
 MAX_HEADERS = 100
 MAX_BODY_BYTES = 4 * 1024 * 1024  # what the official servers take
+MAX_CHUNKS = 10000  # of a body: of tiny ones, 4 MiB would keep everybody else waiting for seconds
 REQUEST_SECONDS = 20  # for a request to arrive, from its first byte on
 KEPT_SECONDS = 60  # for a connection without a request
 SEND_SECONDS = 30  # for an answer to be taken
@@ -24715,22 +24716,26 @@ def is_json(content_type: str) -> bool:
 async def read_chunked(reader: asyncio.StreamReader) -> bytes:
     """A body in chunks, RFC 9112 section 7.1. Raises HttpError for a malformed one and one that is too large."""
     body = bytearray()
-    while True:
-        line = await read_row(reader)
-        match = re.fullmatch(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?", line)
+    for _ in range(MAX_CHUNKS):
+        match = re.fullmatch(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?", await read_row(reader))
         if not match:
             raise HttpError(400, "Bad request: a malformed chunk")
         size = int(match.group(1), 16)
         if len(body) + size > MAX_BODY_BYTES:
             raise HttpError(413, f"Content too large: at most {MAX_BODY_BYTES} bytes")
         if size == 0:
-            break
+            return bytes(body)
         body += await reader.readexactly(size)
         if await reader.readexactly(2) != b"\r\n":
             raise HttpError(400, "Bad request: a chunk is longer than it says")
+    raise HttpError(413, f"Content too large: at most {MAX_CHUNKS} chunks")
+
+
+async def skip_trailers(reader: asyncio.StreamReader) -> None:
+    """What follows the last chunk. Raises HttpError."""
     for _ in range(MAX_HEADERS):
         if not await read_row(reader):
-            return bytes(body)
+            return
     raise HttpError(431, f"Too many headers: at most {MAX_HEADERS}")
 
 
@@ -24886,7 +24891,11 @@ class HttpServer:
             raise HttpError(413, f"Content too large: at most {MAX_BODY_BYTES} bytes")
         if expected is not None:
             connection.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        return await (read_chunked(connection.reader) if length is None else connection.reader.readexactly(int(length)))
+        if length is not None:
+            return await connection.reader.readexactly(int(length))
+        body = await read_chunked(connection.reader)
+        await skip_trailers(connection.reader)
+        return body
 
     # the page and health
 

@@ -320,6 +320,8 @@ class Framing(OverHttp):
             "chunks with leading zeros": (chunked + end + b"%08x\r\n" % len(body) + body + b"\r\n000\r\n\r\n", {200}),
             "coding in upper case": (head + b"Transfer-Encoding: CHUNKED\r\n\r\n" + whole + b"0\r\n\r\n", {200}),
             "a chunk of one byte each": (chunked + end + b"".join(b"1\r\n%c\r\n" % byte for byte in body) + b"0\r\n\r\n", {200}),
+            "9,000 chunks": (chunked + end + b"1\r\n \r\n" * 9000 + whole + b"0\r\n\r\n", {200}),
+            "too many chunks": (chunked + end + b"1\r\n \r\n" * 300_000 + whole + b"0\r\n\r\n", {413}),
             "no chunk": (chunked + end + b"0\r\n\r\n", {400}),
             "chunk size no number": (chunked + end + b"zz\r\n" + body + b"\r\n0\r\n\r\n", {400}),
             "chunk size empty": (chunked + end + b"\r\n" + body + b"\r\n0\r\n\r\n", {400}),
@@ -434,7 +436,7 @@ class Framing(OverHttp):
     def test_a_refused_request_is_the_last_of_its_connection_where_its_end_is_unknown(self):
         smuggled = http("GET", "/healthz", [("Host", "localhost")])
         for name, (data, statuses) in self.frames().items():
-            if statuses & {400, 411, 413, 417, 431, 501, 505} and data.endswith((b"0\r\n\r\n", self.BODY)) and name != "body too short":
+            if statuses & {400, 411, 413, 417, 431, 501, 505} and data.endswith((b"0\r\n\r\n", self.BODY)) and name not in ("body too short", "an empty body", "no chunk"):
                 with self.subTest(name):
                     self.assertEqual(len(re.findall(rb"HTTP/1\.1 [0-9]{3} ", self.all_that_comes(data + smuggled))), 1)
 
@@ -1089,9 +1091,10 @@ class Crowds(OverHttp):
     def test_the_server_that_is_full_gives_up_who_asks_nothing(self):
         with contextlib.closing(Host("--http", "127.0.0.1:0", before="doctrove.MAX_CONNECTIONS = 20")) as host:
             busy = self.peer(host).open()
-            waiting = [self.peer(host) for _ in range(60)]
-            for at, peer in enumerate(waiting):
-                peer.connection.sendall(self.PARTS[at % len(self.PARTS)])
+            waiting = []
+            for at in range(60):
+                waiting.append(self.peer(host))
+                waiting[-1].connection.sendall(self.PARTS[at % len(self.PARTS)])
                 if at % 5 == 4:
                     self.assertEqual(busy.ask(PING).status, 200)  # who asks is none of them
             self.alive(host)
@@ -1150,19 +1153,6 @@ class Crowds(OverHttp):
                 peer.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0" if os.name != "nt" else b"\1\0\0\0")
             peer.__exit__()
         self.alive()
-
-    def test_many_tiny_chunks_hold_nobody_up(self):
-        peer = self.peer()
-        sender = threading.Thread(target=peer.connection.sendall, args=[Framing.CHUNKED + b"\r\n" + b"1\r\n \r\n" * 300_000], daemon=True)
-        sender.start()
-        took = []
-        while sender.is_alive() or not took:
-            start = time.monotonic()
-            self.alive()
-            took.append(time.monotonic() - start)
-        self.assertLess(statistics.median(took), SERVER_SECONDS)
-        peer.connection.sendall(b"0\r\n\r\n")
-        self.error(peer.read(), 400, -32700)
 
     def test_too_many_calls_at_once_are_told_to_wait(self):
         release = threading.Event()
