@@ -436,7 +436,8 @@ class Framing(OverHttp):
     def test_a_refused_request_is_the_last_of_its_connection_where_its_end_is_unknown(self):
         smuggled = http("GET", "/healthz", [("Host", "localhost")])
         for name, (data, statuses) in self.frames().items():
-            if statuses & {400, 411, 413, 417, 431, 501, 505} and data.endswith((b"0\r\n\r\n", self.BODY)) and name not in ("body too short", "an empty body", "no chunk"):
+            whole = name in ("body too short", "an empty body", "no chunk")  # or made whole by what follows
+            if statuses & {400, 411, 413, 417, 431, 501, 505} and data.endswith((b"0\r\n\r\n", self.BODY)) and not whole:
                 with self.subTest(name):
                     self.assertEqual(len(re.findall(rb"HTTP/1\.1 [0-9]{3} ", self.all_that_comes(data + smuggled))), 1)
 
