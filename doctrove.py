@@ -24468,6 +24468,7 @@ MESSAGES.update({
 MAX_HEAD_BYTES = 64 * 1024
 MAX_HEADERS = 100
 MAX_BODY_BYTES = 4 * 1024 * 1024  # what the official servers take
+MAX_CHUNKS = 10000  # of a body: of tiny ones, 4 MiB would keep everybody else waiting for seconds
 REQUEST_SECONDS = 20  # for a request to arrive, from its first byte on
 KEPT_SECONDS = 60  # for a connection without a request
 SEND_SECONDS = 30  # for an answer to be taken
@@ -24647,19 +24648,20 @@ def handshake_version(request: HttpRequest, message: Any, session: str | None) -
 
 
 class HttpConnection:
-    """One connection. deadline: when it is given up, in the loop's time; is_waiting: nothing of the next request has come; stream: what it serves
-    for good, once that is so."""
+    """One connection. since, deadline: when it began to wait and when it is given up, in the loop's time; is_waiting: nothing of the next request has
+    come; has_part: a part of it has; stream: what it serves for good, once that is so."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         import asyncio
         self.reader, self.writer = reader, writer
         self.clock = asyncio.get_running_loop().time
-        self.deadline, self.is_waiting, self.has_part = self.clock() + KEPT_SECONDS, True, False
         self.stream: EventStream | None = None
+        self.wait(KEPT_SECONDS, is_waiting=True)
 
     def wait(self, seconds: float, is_waiting: bool = False, has_part: bool = False) -> None:
         """Gives what comes next so many seconds."""
-        self.deadline, self.is_waiting, self.has_part = self.clock() + seconds, is_waiting, has_part
+        self.since = self.clock()
+        self.deadline, self.is_waiting, self.has_part = self.since + seconds, is_waiting, has_part
 
     def expire(self) -> None:
         """Its time is over: one that has sent a part of a request is told, and has a little time to read it."""
@@ -24746,22 +24748,26 @@ def is_json(content_type: str) -> bool:
 async def read_chunked(reader: asyncio.StreamReader) -> bytes:
     """A body in chunks, RFC 9112 section 7.1. Raises HttpError for a malformed one and one that is too large."""
     body = bytearray()
-    while True:
-        line = await read_row(reader)
-        match = re.fullmatch(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?", line)
+    for _ in range(MAX_CHUNKS):
+        match = re.fullmatch(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?", await read_row(reader))
         if not match:
             raise HttpError(400, "Bad request: a malformed chunk")
         size = int(match.group(1), 16)
         if len(body) + size > MAX_BODY_BYTES:
             raise HttpError(413, f"Content too large: at most {MAX_BODY_BYTES} bytes")
         if size == 0:
-            break
+            return bytes(body)
         body += await reader.readexactly(size)
         if await reader.readexactly(2) != b"\r\n":
             raise HttpError(400, "Bad request: a chunk is longer than it says")
+    raise HttpError(413, f"Content too large: at most {MAX_CHUNKS} chunks")
+
+
+async def skip_trailers(reader: asyncio.StreamReader) -> None:
+    """What follows the last chunk. Raises HttpError."""
     for _ in range(MAX_HEADERS):
         if not await read_row(reader):
-            return bytes(body)
+            return
     raise HttpError(431, f"Too many headers: at most {MAX_HEADERS}")
 
 
@@ -24830,10 +24836,10 @@ class HttpServer:
             writer.close()
 
     def make_room(self) -> None:
-        """Gives up the connection without a whole request whose time is over first, so that one more can be served."""
+        """Gives up the connection that has waited longest for a whole request, so that one more can be served."""
         idle = [connection for connection in self.connections if connection.is_waiting or connection.has_part]
         if idle:
-            min(idle, key=lambda connection: connection.deadline).give_up()
+            min(idle, key=lambda connection: connection.since).give_up()
 
     async def serve_one(self, connection: HttpConnection) -> bool:
         """Reads and answers one request. Returns whether another one may follow."""
@@ -24850,6 +24856,8 @@ class HttpServer:
                 request = parse_head(await read_head(reader, first))
                 goes_on = await self.route(connection, request)
             except asyncio.IncompleteReadError:
+                if connection.writer.transport.is_closing():
+                    return False  # it was given up
                 raise HttpError(400, "Bad request: it ends in the middle") from None
             connection.wait(SEND_SECONDS)
             await connection.writer.drain()
@@ -24915,7 +24923,11 @@ class HttpServer:
             raise HttpError(413, f"Content too large: at most {MAX_BODY_BYTES} bytes")
         if expected is not None:
             connection.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        return await (read_chunked(connection.reader) if length is None else connection.reader.readexactly(int(length)))
+        if length is not None:
+            return await connection.reader.readexactly(int(length))
+        body = await read_chunked(connection.reader)
+        await skip_trailers(connection.reader)
+        return body
 
     # the page and health
 
@@ -25298,8 +25310,10 @@ async def listen_at(server: HttpServer, host: str, port: int | str, tls: ssl.SSL
 async def run_http(server: HttpServer, host: str, port: int | str, tls: ssl.SSLContext | None) -> None:
     """Serves until SIGINT or SIGTERM. Raises OSError where it cannot listen."""
     import asyncio
+    import logging
     import signal
     loop = asyncio.get_running_loop()
+    logging.getLogger("asyncio").disabled = not server.debug
     told = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         try:
