@@ -23020,7 +23020,7 @@ button { cursor: pointer; border-radius: 7px; white-space: nowrap; }
 .content { grid-area: content; min-width: 0; max-width: 50rem; }
 .hits { grid-area: hits; font-size: 0.8125rem; }
 .side, .hits { position: sticky; top: 5.25rem; max-height: calc(100vh - 6rem); overflow-y: auto; overscroll-behavior: contain; scrollbar-width: thin; }
-#contents { max-height: max(14rem, 100vh - 31rem); overflow-y: auto; overscroll-behavior: contain; scrollbar-width: thin; }
+#contents { max-height: max(14rem, 100vh - 26rem); overflow-y: auto; overscroll-behavior: contain; scrollbar-width: thin; }
 .side { font-size: 0.875rem; }
 .side h1 { font-size: 1.375rem; letter-spacing: -0.012em; }
 .side h1 code { display: block; font-weight: 400; font-size: 0.8125rem; letter-spacing: 0; color: var(--soft); }
@@ -23704,24 +23704,30 @@ const WORDS = new Set(("abstract and any as assert async await bool boolean brea
 const SQL_WORDS = new Set(("select from where insert into values update set delete create table index view drop alter add primary key foreign references not "
   + "null default unique check join left right inner outer on as and or in is like between group by order having limit offset union all distinct case when "
   + "then else end begin commit rollback with returning grant revoke explain analyze using constraint exists").split(" "));
-const STRING = "\"(?:\\\\.|[^\"\\\\\\n])*\"|'(?:\\\\.|[^'\\\\\\n])*'";
-const REST = "|(" + STRING + ")|(\\b\\d[\\w.]*)|([A-Za-z_$][\\w$]*)";
+const DOUBLE = "\"(?:\\\\.|[^\"\\\\\\n]){0,1000}\"";  // the limit keeps the time linear where nothing closes
+const STRINGS = {
+  plain: DOUBLE + "|'(?:\\\\.|[^'\\\\\\n]){0,1000}'",
+  slash: DOUBLE + "|'(?:\\\\.|[^'\\\\\\n]){0,1000}'|`(?:\\\\[^]|[^`\\\\]){0,5000}`",
+  rust: DOUBLE + "|'(?:\\\\[^']{1,9}|[^'\\\\])'",  // 'a is a lifetime
+};
+const REST = "|(\\b\\d[\\w.]*)|([A-Za-z_$][\\w$]*)";
+const SLASHES = "\\/\\/[^\\n]*|\\/\\*[^]*?(?:\\*\\/|$)";
 const COMMENTS = {
-  slash: "\\/\\/[^\\n]*|\\/\\*[^]*?(?:\\*\\/|$)",
+  slash: SLASHES, rust: SLASHES,
   hash: "(?<![\\w$&])#[^\\n]*|\"\"\"[^]*?(?:\"\"\"|$)",
   dash: "--[^\\n]*|\\/\\*[^]*?(?:\\*\\/|$)",
   none: "(?!)",
 };
 const FAMILIES = {
-  slash: "js jsx mjs cjs ts tsx javascript typescript java c h cpp c++ cc cs csharp go golang rust rs swift kotlin kt scala php dart scss less css groovy "
+  slash: "js jsx mjs cjs ts tsx javascript typescript java c h cpp c++ cc cs csharp go golang swift kotlin kt scala php dart scss less css groovy "
     + "json5 jsonc proto",
   hash: "py python python3 py3 pycon ipython ipython3 sh bash zsh shell console yaml yml toml ruby rb perl r make makefile dockerfile ini conf cfg nix "
     + "elixir",
-  dash: "sql postgresql postgres psql mysql sqlite lua haskell hs", none: "json",
+  dash: "sql postgresql postgres psql mysql sqlite lua haskell hs", none: "json", rust: "rust rs",
 };
 const TOKENS = new Map(Object.entries(FAMILIES).flatMap(([family, names]) => {
-  const strings = family === "slash" ? REST.replace("(\"", "(`(?:\\\\[^]|[^`\\\\])*`|\"") : REST;
-  return names.split(" ").map((name) => [name, [new RegExp("(" + COMMENTS[family] + ")" + strings, "g"), family === "dash" ? SQL_WORDS : WORDS]]);
+  const tokens = new RegExp(`(${COMMENTS[family]})|(${STRINGS[family] || STRINGS.plain})${REST}`, "g");
+  return names.split(" ").map((name) => [name, [tokens, family === "dash" ? SQL_WORDS : WORDS]]);
 }));
 
 function highlight(text, language, into) {
@@ -23935,7 +23941,7 @@ function showAnswer(place, {name, given, text, data}, contents) {
   if (!data || place.as !== "page") {
     const call = codeBlock(`${name} ${JSON.stringify(given)}`, "json", "What is called", true);
     const isJson = place.as === "json" && data;
-    status.textContent = `${count((isJson ? JSON.stringify(data) : text).length, "character")}, as the agent is sent them`;
+    status.textContent = `${count((isJson ? JSON.stringify(data) : text).length, "character")}, as they are sent to the agent`;
     box.replaceChildren(call, isJson ? codeBlock(JSON.stringify(data, null, 2), "json", "Structured content", true)
       : codeBlock(text, "", "Text content", true));
     return;
@@ -24204,7 +24210,7 @@ function configText(client, via, {path, withToken}) {
 }
 
 const VIA = {
-  http: "The client uses this server, as everyone does who is given its address.",
+  http: "The client asks this server: nothing else has to be installed on its machine.",
   stdio: "The client starts a process of its own, which needs doctrove.pyz and Python 3.9 or newer on its machine.",
 };
 
@@ -24261,7 +24267,7 @@ async function route() {
   const isReturn = !fresh, before = shown;
   shown = location.hash;
   fresh = false;
-  if (view === "home") document.title = place.q ? `${place.q} · doctrove` : "doctrove";
+  document.title = [place.q || place.id, "doctrove"].filter(Boolean).join(" · ");
   for (const name of Object.keys(VIEWS)) $(name).hidden = name !== view;
   for (const link of document.querySelectorAll("[data-view]")) setCurrent(link, (link.dataset.view === "connect") === (view === "connect"));
   $("token").hidden = true;
@@ -24289,7 +24295,12 @@ function showFault(fault, place) {
   $(place.view === "home" ? "home-status" : "answer-status").textContent = "";
   box.classList.remove("busy");
   $("hits-box").hidden = true;
-  if (place.view === "library") $("contents-box").hidden = !$("contents").firstChild;
+  if (place.view === "library") {
+    delete $("library").dataset.version;
+    $("contents-box").hidden = true;
+    $("question-label").textContent = "Ask this documentation";
+    markCurrent();
+  }
   box.replaceChildren(faultBox(fault, place));
 }
 
@@ -24326,7 +24337,7 @@ history.scrollRestoration = "manual";
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href^='#']");
-  if (!link) return;
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;  // with a key it opens elsewhere
   if (link.id === "skip") { event.preventDefault(); $("main").focus(); return; }
   if (link.dataset.passage && $(link.dataset.passage)) {  // a hit that is in the page already
     event.preventDefault();
@@ -24335,7 +24346,7 @@ document.addEventListener("click", (event) => {
     return;
   }
   fresh = true;
-  if (link.getAttribute("href") === location.hash) route();
+  if (link.getAttribute("href") === (location.hash || "#/")) { kept.clear(); route(); }
 });
 
 $("find").addEventListener("submit", (event) => { event.preventDefault(); go({view: "home", q: $("query").value}); });

@@ -81,7 +81,8 @@ class Page(unittest.TestCase):
         self.assertNotRegex(inner("script"), r"\b(?:import|XMLHttpRequest|WebSocket|EventSource|sendBeacon|Worker)\b\s*[(]")
 
     def test_no_text_becomes_html_or_code(self) -> None:
-        self.assertNotRegex(inner("script"), r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|\beval\b|new Function|setHTML")
+        self.assertNotRegex(inner("script"), r"innerHTML|outerHTML|insertAdjacentHTML|setHTML|document\.write|DOMParser|createContextualFragment")
+        self.assertNotRegex(inner("script"), r"\beval\b|new Function")
         for tag, attributes, _ in OUTLINE.elements:
             with self.subTest(tag=tag):
                 self.assertEqual([name for name in attributes if name.startswith("on") or name == "style"], [])
@@ -89,7 +90,8 @@ class Page(unittest.TestCase):
     def test_ids_are_there_once_and_what_refers_to_one_finds_it(self) -> None:
         ids = [attributes["id"] for _, attributes, _ in OUTLINE.elements if attributes.get("id")]
         self.assertEqual(len(ids), len(set(ids)))
-        referred = [id for _, attributes, _ in OUTLINE.elements for name in ("for", "aria-labelledby", "aria-describedby") for id in (attributes.get(name) or "").split()]
+        referred = [id for _, attributes, _ in OUTLINE.elements for name in ("for", "aria-labelledby", "aria-describedby")
+                    for id in (attributes.get(name) or "").split()]
         self.assertLessEqual(set(referred), set(ids))
         named = set(re.findall(r"\$\(\"([\w-]+)\"\)", inner("script"))) - {"pages", "passage-1"}  # these two are made by the script
         self.assertLessEqual(named, set(ids))
@@ -110,7 +112,8 @@ class Page(unittest.TestCase):
         doctrove.find_client("claude")
         self.assertEqual([(row["name"], row["title"], row["syntax"], tuple(row["keys"]), tuple(row["options"]), row["project"]) for row in rows],
                          [(client.name, client.title, client.syntax, client.keys, client.options, (*client.project, "")[0]) for client in doctrove.CLIENTS])
-        for at, (platform, environ) in enumerate((("linux", {"HOME": "~"}), ("darwin", {"HOME": "~"}), ("win32", {"USERPROFILE": "~", "APPDATA": "%APPDATA%"}))):
+        environs = {"linux": {"HOME": "~"}, "darwin": {"HOME": "~"}, "win32": {"USERPROFILE": "~", "APPDATA": "%APPDATA%"}}
+        for at, (platform, environ) in enumerate(environs.items()):
             machine = doctrove.Machine(platform, environ, "/")
             for row, client in zip(rows, doctrove.CLIENTS):
                 user = row["user"]
