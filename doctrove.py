@@ -13995,7 +13995,7 @@ PYTHON_DECORATORS = frozenset((
 PYTHON_PROPERTIES = frozenset(("property", "cached_property", "abstractproperty", "classproperty", "hybrid_property", "lazyproperty", "cache_readonly",
                                "memoized_property", "reify", "setter", "getter", "deleter", "_SpecialForm", "_TypedCacheSpecialForm", "_LiteralSpecialForm"))
 PYTHON_DATACLASSES = frozenset(("dataclass", "define", "frozen", "mutable", "attrs", "s"))
-PYTHON_SOURCE = re.compile(r"(?:[^\W\d]\w*/)*[^\W\d]\w*\.pyi?")
+PYTHON_SOURCE = re.compile(r"(?:[^\W\d]\w*/)*[^\W\d]\w*\.py[ix]?")
 # What an interpreter is asked for: where its packages and its library are. It runs without site, so nothing of a package runs with it.
 PYTHON_ASK = """\
 import json, os, sys, sysconfig
@@ -14327,9 +14327,9 @@ def read_packed(path: str) -> PythonFiles:
     source = "src/" if any(name.startswith("src/") and name.endswith(".py") for name in held) else ""
     for name, item in held.items():
         top = name[len(source):].partition("/")[0].partition(".")[0]
-        is_module = name.startswith(source) and name.endswith((".py", ".pyi")) and top not in PYTHON_TESTS | PYTHON_EXTRAS and (
+        is_module = name.startswith(source) and name.endswith((".py", ".pyi", ".pyx")) and top not in PYTHON_TESTS | PYTHON_EXTRAS and (
             f"{source}{top}/__init__.py" in held or name == f"{source}{top}.py" or source)
-        if is_module or not name.endswith((".py", ".pyi")):
+        if is_module or not name.endswith((".py", ".pyi", ".pyx")):
             files.take(name[len(source):] if name.startswith(source) and is_module else name, item)
     return files
 
@@ -14341,7 +14341,7 @@ def open_packed(path: str) -> dict[str, Item]:
     found: dict[str, Item] = {}
 
     def wanted(name: str, size: int) -> bool:
-        return size <= MAX_FILE_BYTES and name.lower().endswith((".py", ".pyi", ".md", ".rst", ".txt", ".so", ".pyd", "metadata", "pkg-info"))
+        return size <= MAX_FILE_BYTES and name.lower().endswith((".py", ".pyi", ".pyx", ".pxi", ".md", ".rst", ".txt", ".so", ".pyd", "metadata", "pkg-info"))
     try:
         if zipfile.is_zipfile(path):
             archive = zipfile.ZipFile(path)
@@ -14432,16 +14432,182 @@ def add_module_pages(collection: Collection, files: PythonFiles) -> None:
         collection.items.append(Item(module.path, module.size, read, stamp, format="api"))
 
 
+# — Cython: the sources of compiled modules, rewritten to what Python's parser reads —
+
+# A string, comment, bracket, joined line or end of a line.
+CYTHON_TOKEN = re.compile(
+    r"""(?P<string>[rRbBuUfFcC]{0,2}(?:\"""(?:[^\\]|\\.)*?(?:\"""|\Z)|'''(?:[^\\]|\\.)*?(?:'''|\Z)|"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?))"""
+    r"|(?P<comment>\#[^\n]*)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<join>\\\n)|(?P<end>\n)|(?P<comma>,)|(?P<sign>=)", re.DOTALL)
+CYTHON_CLASS = re.compile(r"(?:cdef\s+(?:public\s+|api\s+|readonly\s+)*)?class\s+(\w+)\s*(\([^()]*\))?")
+CYTHON_FUNCTION = re.compile(r"(?:async\s+)?def\s+(\w+)\s*(?=\()|cpdef\s+(?!enum\b)(?:inline\s+|api\s+)*([^()=]*?)\b(\w+)\s*(?=\()")
+CYTHON_FIELD = re.compile(r"cdef\s+(?:public|readonly)\s+([\w.]+)\s+(\w+(?:\s*,\s*\w+)*)$")
+CYTHON_VALUE = re.compile(r"[A-Za-z_]\w*(?:\s*,\s*\w+)*\s*(?::[^=]+)?\+?=(?!=)")
+# Blocks whose names are those of the block around them.
+CYTHON_THROUGH = re.compile(r"(?:if|elif|else|try|except|finally|with|for|while|IF|ELIF|ELSE)\b.*:$", re.DOTALL)
+CYTHON_SPECIAL = {"__cinit__": "__new__", "__dealloc__": "", "__getbuffer__": "", "__releasebuffer__": ""}  # as a caller knows them
+
+
+def cython_lines(text: str) -> Iterator[tuple[int, int, str, str]]:
+    """(its number, its indentation, its text, the same without comments on one line) of each statement's line."""
+    start = depth = 0
+    plain: list[str] = []
+    done = 0
+    number = 1
+    for match in CYTHON_TOKEN.finditer(text + "\n"):
+        kind = match.lastgroup
+        depth = max(0, depth + (kind == "open") - (kind == "close"))
+        if kind in ("comment", "join") or (kind == "end" and depth):
+            plain += [text[done:match.start()], " "]
+            done = match.end()
+        elif kind == "end":
+            plain.append(text[done:match.start()])
+            whole, said = text[start:match.start()], "".join(plain).strip()
+            if said:
+                yield number, len(whole.expandtabs()) - len(whole.expandtabs().lstrip()), whole.strip(), said
+            number += whole.count("\n") + 1
+            start = done = match.end()
+            plain = []
+
+
+def cython_split(text: str) -> tuple[list[list[str]], str]:
+    """(the parts between commas of the brackets that `text` begins with, each cut at its first equals sign; what follows them)."""
+    parts: list[list[str]] = [[]]
+    depth, done = 0, 1
+    for match in CYTHON_TOKEN.finditer(text):
+        kind = match.lastgroup
+        depth += (kind == "open") - (kind == "close")
+        ends = depth == 0 and kind == "close"
+        if ends or (depth == 1 and (kind == "comma" or (kind == "sign" and not parts[-1]))):
+            parts[-1].append(text[done:match.start()].strip())
+            done = match.end()
+            if ends:
+                return [part for part in parts if part[0]], text[done:]
+            parts += [[]] if kind == "comma" else []
+    return [], ""
+
+
+def cython_parameter(said: str, default: str | None) -> str:
+    """A parameter as Python writes it: `name: Type = default`, where the type is the name of one."""
+    stars = re.match(r"\**", said)
+    name, sign, note = said.partition(":") if re.match(r"\**\w+\s*:", said) else (said, "", "")
+    if said in ("*", "/"):
+        return said
+    if not sign:
+        words = re.sub(r"\s+(?:not|or)\s+None$", "", said).split()
+        name, note = words[-1], " ".join(words[:-1])
+    name = re.sub(r"\W", "", name)
+    star = stars.group() if stars else ""
+    told = f": {note.strip()}" if note.strip() != "object" and is_python(note, "eval") and (sign or re.fullmatch(r"\s*[A-Za-z_][\w.]*\s*", note)) else ""
+    value = "" if default is None else f"={default}" if is_python(default, "eval") else "=..."
+    return star + name + told + value
+
+
+def is_python(text: str, mode: str = "exec") -> bool:
+    """Whether Python's parser reads a statement ('exec') or an expression ('eval')."""
+    import ast
+    try:
+        return bool(ast.parse(text.strip(), mode=mode))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+
+
+def cython_function(said: str, match: re.Match[str]) -> str:
+    """The head of a function without its colon; '' for one that cannot be read or called."""
+    name, kind = match[1] or match[3], match[2]
+    name = CYTHON_SPECIAL.get(name, name)
+    rows, rest = cython_split(said[match.end():])
+    arguments = ", ".join(cython_parameter(*row, *[None] * (2 - len(row))) for row in rows if len(row) < 3 and re.search(r"\w|^[*/]$", row[0]))
+    returned = re.match(r"\s*->\s*([^:]+)", rest)
+    result = returned[1].strip() if returned else (kind or "").strip()
+    head = f"{'async ' if said.startswith('async') else ''}def {name}({arguments})"
+    head += f" -> {result}" if result and result != "object" and is_python(result, "eval") else ""
+    return head if name and is_python(head + ": ...") else f"def {name}(*args, **kwargs)" if name else ""
+
+
+def read_cython(path: str, text: str, included: Callable[[str, str], str | None], depth: int = 0) -> tuple[list[str], list[str]]:
+    """(lines of Python, the place of each) that say what a Cython source offers: its imports, classes, functions that Python can call with their
+    docstrings, and values. included: gives the text of a file that a path includes, or None."""
+    lines: list[str] = []
+    places: list[str] = []
+    blocks: list[tuple[int, str]] = []  # open ones: the indentation of the head; 'class', 'function', 'property', 'through' or 'skip'
+    marks: list[tuple[str, int]] = []  # decorators
+    fresh = False  # right behind the head of a class or function
+
+    def put(said: str, number: int) -> None:
+        level = sum(kind in ("class", "function", "property") for _, kind in blocks)
+        for at, line in enumerate(said.split("\n")):
+            lines.append(line if at else "    " * level + line)
+            places.append(f"{path}:{number + at}")
+
+    def open_block(kind: str, head: str, number: int, indent: int) -> None:
+        for mark, line in marks:
+            put(mark, line)
+        put(head + ":", number)
+        blocks.append((indent, kind))
+
+    for number, indent, whole, said in cython_lines(text):
+        is_text = bool(re.match(r"[rRuU]?['\"]", said))
+        if fresh and not (is_text and indent > blocks[-1][0]):
+            put("...", number)
+        was_fresh, fresh = fresh, False
+        while blocks and indent <= blocks[-1][0]:
+            blocks.pop()
+        inside = next((kind for _, kind in reversed(blocks) if kind != "through"), "")
+        function, holder, field = CYTHON_FUNCTION.match(said), CYTHON_CLASS.match(said), CYTHON_FIELD.match(said)
+        if is_text:
+            if (was_fresh or inside in ("", "class")) and is_python(whole):
+                put(whole, number)
+            elif was_fresh:
+                put("...", number)
+        elif inside in ("function", "property", "skip"):
+            continue
+        elif said.startswith("@"):
+            marks += [(said, number)] if is_python(said[1:], "eval") and not said.startswith("@cython.") else []
+            continue
+        elif function or holder or (said.startswith("property ") and said.endswith(":")):
+            head = cython_function(said, function) if function else f"class {holder[1]}{holder[2] or ''}" if holder else f"def {said[9:-1].strip()}(self)"
+            marks += [] if function or holder else [("@property", number)]
+            if head and (function or is_python(head + ": ...")):
+                open_block("function" if function else "class" if holder else "property", head, number, indent)
+                fresh = True
+            else:
+                blocks.append((indent, "skip"))
+        elif field and inside == "class":
+            for name in re.split(r"\s*,\s*", field[2]):
+                put(name if field[1] == "object" else f"{name}: {field[1]}", number)
+        elif CYTHON_THROUGH.match(said):
+            blocks.append((indent, "through"))
+        elif said.startswith("include ") and depth < 10:
+            name = said[8:].strip().strip("'\"")
+            more = included(path, name)
+            if more is not None:
+                import posixpath
+                found = read_cython(posixpath.normpath(posixpath.join(posixpath.dirname(path), name)), more, included, depth + 1)
+                lines += found[0]
+                places += found[1]
+        elif re.match(r"(?:import|from)\s", said) and " cimport " not in said:
+            put(whole if is_python(whole) else "pass", number)
+        elif CYTHON_VALUE.match(said):
+            put(whole if is_python(whole) else re.match(r"\w+", said)[0] + " = ...", number)  # type: ignore[index]
+        elif said.endswith(":"):
+            blocks.append((indent, "skip"))
+        marks = []
+    if fresh:
+        put("...", text.count("\n") + 1)
+    return lines, places
+
+
 # — what a module's text says —
 
 class PythonSource:
-    """A parsed file: its `tree`, and the text of parts of it. path: where it stands, with '/'. Raises SyntaxError, ValueError, RecursionError, MemoryError."""
+    """A parsed file: its `tree`, and the text of parts of it. path: where it stands, with '/'. places: where each of its lines comes from, if that is not
+    a line of it. Raises SyntaxError, ValueError, RecursionError, MemoryError."""
 
-    def __init__(self, path: str, text: str, has_lines: bool = True) -> None:
+    def __init__(self, path: str, text: str, has_lines: bool = True, places: Sequence[str] = ()) -> None:
         import ast
         import gc
         import warnings
-        self.path, self.has_lines = path, has_lines
+        self.path, self.has_lines, self.places = path, has_lines, places
         collects = gc.isenabled()
         gc.disable()  # a tree is a hundred thousand objects of which none is to be freed
         try:
@@ -14468,6 +14634,8 @@ class PythonSource:
         return cut_end(found, PYTHON_VALUE)
 
     def place(self, node: Any) -> str:
+        if self.places:
+            return self.places[node.lineno - 1]
         return f"{self.path}:{node.lineno}" if self.has_lines else self.path
 
     def comment(self, node: Any) -> str:
@@ -14724,7 +14892,7 @@ class PythonCode:
             return module.scopes
         for suffix, item in module.items:
             try:
-                source = PythonSource(item.path, read_python(item))
+                source = self.cython_source(item) if suffix == ".pyx" else PythonSource(item.path, read_python(item))
             except Exception as error:  # of the file or the parser: it costs this file alone
                 reason = fault_of(error)
                 module.fault = module.fault or reason
@@ -14740,6 +14908,24 @@ class PythonCode:
         if not module.scopes:
             module.fault = module.fault or "it holds nothing"
         return module.scopes
+
+    def cython_source(self, item: Item) -> PythonSource:
+        """The source of a compiled module, with what it includes, each file once."""
+        import posixpath
+        done: set[str] = set()
+
+        def included(path: str, name: str) -> str | None:
+            where = [posixpath.normpath(posixpath.join(posixpath.dirname(path), name)), name]
+            found = next((place for place in where if place in self.files.plain and place not in done), None)
+            done.add(found or "")
+            try:
+                return read_python(self.files.plain[found]) if found else None
+            except Exception as error:
+                self.skipped.append((str(found), fault_of(error)))
+                return None
+
+        lines, places = read_cython(item.path, read_python(item), included)
+        return PythonSource(item.path, "\n".join(lines), places=places)
 
     def take_scope(self, module: PythonModule, source: PythonSource) -> None:
         scope = Scope(module.name, module.is_package).read(source.tree.body, source)
