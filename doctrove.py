@@ -13995,6 +13995,7 @@ PYTHON_DECORATORS = frozenset((
 PYTHON_PROPERTIES = frozenset(("property", "cached_property", "abstractproperty", "classproperty", "hybrid_property", "lazyproperty", "cache_readonly",
                                "memoized_property", "reify", "setter", "getter", "deleter", "_SpecialForm", "_TypedCacheSpecialForm", "_LiteralSpecialForm"))
 PYTHON_DATACLASSES = frozenset(("dataclass", "define", "frozen", "mutable", "attrs", "s"))
+PACKED_SUFFIXES = (".py", ".pyi", ".pyx", ".pxd", ".pxi", ".md", ".rst", ".txt", ".so", ".pyd", "metadata", "pkg-info")
 PYTHON_SOURCE = re.compile(r"(?:[^\W\d]\w*/)*[^\W\d]\w*\.py[ix]?")
 # What an interpreter is asked for: where its packages and its library are. It runs without site, so nothing of a package runs with it.
 PYTHON_ASK = """\
@@ -14341,7 +14342,7 @@ def open_packed(path: str) -> dict[str, Item]:
     found: dict[str, Item] = {}
 
     def wanted(name: str, size: int) -> bool:
-        return size <= MAX_FILE_BYTES and name.lower().endswith((".py", ".pyi", ".pyx", ".pxi", ".md", ".rst", ".txt", ".so", ".pyd", "metadata", "pkg-info"))
+        return size <= MAX_FILE_BYTES and name.lower().endswith(PACKED_SUFFIXES)
     try:
         if zipfile.is_zipfile(path):
             archive = zipfile.ZipFile(path)
@@ -14493,7 +14494,8 @@ def cython_parameter(said: str, default: str | None) -> str:
     if said in ("*", "/"):
         return said
     if not sign:
-        words = re.sub(r"\s+(?:not|or)\s+None$", "", said).split()
+        words = said.split()
+        words = words[:-2] if words[-2:] in (["not", "None"], ["or", "None"]) else words
         name, note = words[-1], " ".join(words[:-1])
     name = re.sub(r"\W", "", name)
     star = stars.group() if stars else ""
@@ -14635,7 +14637,7 @@ class PythonSource:
 
     def place(self, node: Any) -> str:
         if self.places:
-            return self.places[node.lineno - 1]
+            return str(self.places[node.lineno - 1])
         return f"{self.path}:{node.lineno}" if self.has_lines else self.path
 
     def comment(self, node: Any) -> str:
@@ -14829,6 +14831,7 @@ class PythonCode:
         self.modules: dict[str, PythonModule] = {}
         self.resolved: dict[tuple[str, str], Found | None] = {}
         self.exported: dict[str, dict[str, int]] = {}
+        self.partial: set[str] = set()  # modules of whose __all__ a part is not known: what they define counts as offered
         self.class_scopes: dict[int, Scope] = {}
         self.orders: dict[tuple[str, str], list[Found]] = {}
         self.public: dict[tuple[str, str], str] = {}
@@ -14855,6 +14858,9 @@ class PythonCode:
         for path, item in sorted(files.plain.items()):
             match = re.fullmatch(r"([\w/]+)(?:\.[\w-]+)?\.(?:so|pyd)", path)
             name = match[1].replace("/", ".") if match else ""
+            items = self.modules[name].items if name in self.modules else []
+            if match and [suffix for suffix, _ in items] == [".pyi"] and f"{match[1]}.pxd" in files.plain:
+                items.append((".pxd", files.plain[f"{match[1]}.pxd"]))
             if name and name not in self.modules and not any(part.startswith("_") for part in name.split(".")):
                 skipped.append((item.path, "compiled, and there is no stub (.pyi) that says what is in it"))
         for name, text in files.stubs.items():
@@ -14892,7 +14898,7 @@ class PythonCode:
             return module.scopes
         for suffix, item in module.items:
             try:
-                source = self.cython_source(item) if suffix == ".pyx" else PythonSource(item.path, read_python(item))
+                source = self.cython_source(item) if suffix in (".pyx", ".pxd") else PythonSource(item.path, read_python(item))
             except Exception as error:  # of the file or the parser: it costs this file alone
                 reason = fault_of(error)
                 module.fault = module.fault or reason
@@ -14910,8 +14916,9 @@ class PythonCode:
         return module.scopes
 
     def cython_source(self, item: Item) -> PythonSource:
-        """The source of a compiled module, with what it includes, each file once."""
+        """The source of a compiled module, or its declarations for others that are compiled, with what it includes, each file once."""
         import posixpath
+        import warnings
         done: set[str] = set()
 
         def included(path: str, name: str) -> str | None:
@@ -14924,7 +14931,9 @@ class PythonCode:
                 self.skipped.append((str(found), fault_of(error)))
                 return None
 
-        lines, places = read_cython(item.path, read_python(item), included)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about escapes in its texts
+            lines, places = read_cython(item.path, read_python(item), included)
         return PythonSource(item.path, "\n".join(lines), places=places)
 
     def take_scope(self, module: PythonModule, source: PythonSource) -> None:
@@ -14989,6 +14998,7 @@ class PythonCode:
             names: list[str] | None = None
             for operator, node in scope.all:
                 found = self.names_in(scope, node, depth + 1)
+                self.partial |= {module} if found is None else set()
                 if operator == "=" and found is not None and (found or names is None):
                     names = found
                 elif found and operator == "+":
@@ -15007,10 +15017,13 @@ class PythonCode:
         if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
             names: list[str] = []
             for part in node.elts:
-                names += (self.names_in(scope, part.value, depth + 1) or []) if isinstance(part, ast.Starred) else filter(None, [text_of(part)])
+                more = self.names_in(scope, part.value, depth + 1) if isinstance(part, ast.Starred) else list(filter(None, [text_of(part)]))
+                self.partial |= {scope.module} if more is None else set()
+                names += more or []
             return names
         if isinstance(node, ast.BinOp):
             sides = [self.names_in(scope, side, depth + 1) for side in (node.left, node.right)]
+            self.partial |= {scope.module} if None in sides else set()
             return None if sides == [None, None] else [*(sides[0] or ()), *(sides[1] or ())]
         if isinstance(node, ast.Dict):
             return [text_of(key) for key in node.keys if text_of(key)]
@@ -15019,7 +15032,9 @@ class PythonCode:
             return self.names_in(scope, inner, depth + 1) if inner is not None else None
         if isinstance(node, ast.Attribute) and node.attr == "__all__":
             found = self.resolve_expression(scope.module, node.value, depth + 1)
-            return self.list_all(found.module, depth + 1) if found and found.kind == "module" else None
+            listed = self.list_all(found.module, depth + 1) if found and found.kind == "module" else None
+            self.partial |= {scope.module} if found and found.module in self.partial else set()
+            return listed
         if isinstance(node, ast.Name):
             for binding in scope.names.get(node.id, ()):
                 if binding.kind == "import" and binding.target[1] == "__all__":
@@ -15049,7 +15064,7 @@ class PythonCode:
                 found[name] = (0 if listed is None else 1) if own else (0 if again or listed is None else 1) if offered else 2
             for star in scope.stars:
                 for name, rank in self.star_names(star, depth).items():
-                    found.setdefault(name, rank if listed is None else 2)
+                    found.setdefault(name, rank if listed is None or module in self.partial else 2)
             is_stub = True  # the second one
         self.exported[module] = found
         return found
@@ -15058,7 +15073,8 @@ class PythonCode:
         """What 'from module import *' takes."""
         listed = self.list_all(module)
         if listed is not None:
-            return dict.fromkeys(listed, 0)
+            own = self.exports(module, depth + 1) if module in self.partial else {}
+            return dict.fromkeys([*listed, *(name for name, rank in own.items() if rank < 2)], 0)
         return {name: 0 for name, rank in self.exports(module, depth + 1).items() if not name.startswith("_") and (rank < 2 or not self.is_public(module))}
 
     def resolve(self, module: str, name: str, depth: int = 0) -> Found | None:
