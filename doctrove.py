@@ -787,6 +787,15 @@ MESSAGES.update({
     "project-many": ("more than {limit} files or pins: the rest is left out", "文件或固定项超过 {limit}：其余未读取"),
     "project-irregular": ("no regular file", "不是普通文件"),
     "project-outside": ("leads out of the project", "指向项目之外"),
+    "project-foreign": ("{text}: names no package with a version of a registry, and pins nothing", "{text}：未指明注册表中带版本的包，不固定任何内容"),
+    "project-range": ("{text}: its version cannot be read, any will do", "{text}：无法读取其版本，按任意版本处理"),
+    "project-marker": ("{text}: the marker cannot be read, taken as holding", "{text}：无法读取该环境标记，按成立处理"),
+    "project-shape": ("{path} {fault}: left out", "{path} {fault}：已略过"),
+    "project-more": ("more of this kind is not named", "其余同类问题未列出"),
+    "shape-absent": ("is missing", "缺失"),
+    "shape-dict": ("must be a table", "必须是表"),
+    "shape-list": ("must be a list", "必须是列表"),
+    "shape-str": ("must be a text", "必须是文本"),
     "note-pinned": ("the version that the project pins: {file}", "项目固定的版本：{file}"),
     "note-pinned-range": ("newest version that fits {wanted}, which the project asks for: {file}", "符合项目要求 {wanted} 的最新版本：{file}"),
     "note-nearest": (
@@ -807,6 +816,7 @@ MAX_MANIFEST_BYTES = 4 * 1024 * 1024
 MAX_PROJECT_FILES = 1000
 MAX_PINS = 50000
 MAX_NESTING = 64
+MAX_WARNINGS = 20  # about one file
 WATCHED_FILES = 8  # of the files read, those whose time is looked at with every call
 
 
@@ -816,13 +826,15 @@ class Pin:
     ecosystem: pypi | npm | crate | go. name: as its registry has it. version: the exact one where `exact`, else a range, '' for any. direct: whether the
     project itself asks for it. file: what says so, relative to the project. groups: the groups of a direct one, such as 'dev'; none for what always is
     needed. depth: how many packages it lies inside of, where each package may have its own copy. asked: of package.json, name and range as they stand there.
+    marker: where it is wanted (PEP 508). doubt: what is said of its version and cannot be read.
     """
 
-    __slots__ = ("asked", "depth", "direct", "ecosystem", "exact", "file", "groups", "name", "version")
+    __slots__ = ("asked", "depth", "direct", "doubt", "ecosystem", "exact", "file", "groups", "marker", "name", "version")
 
     def __init__(self, ecosystem: str, name: str, version: str, exact: bool, direct: bool, file: str, groups: Iterable[str] = (), depth: int = 0) -> None:
         self.ecosystem, self.name, self.version, self.exact, self.direct, self.file = ecosystem, name, version, exact, direct, file
         self.groups, self.depth, self.asked = tuple(dict.fromkeys(filter(None, groups))), depth, ""
+        self.marker = self.doubt = ""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -844,6 +856,14 @@ def package_key(ecosystem: str, name: str) -> tuple[str, str]:
 
 def project_fault(file: str, line: int, key: str, **values: object) -> DocError:
     return DocError("validation", "project-fault", file=file, line=line, fault=(key, values))
+
+
+def project_warning(file: str, key: str, **values: object) -> DocError:
+    return DocError("validation", "project-unreadable", file=file, reason=(key, values))
+
+
+def shape_warnings(value: Any, shape: Any, file: str) -> Iterator[DocError]:
+    return (project_warning(file, "project-shape", path=shorten(path, 200), fault=(fault, {})) for path, fault in misshapen(value, shape))
 
 
 def table_of(value: Any) -> Record:
@@ -874,6 +894,7 @@ TOML_STRINGS = (  # how it begins, the whole of it
     ("'", re.compile(r"'([^'\n]*)'")))
 TOML_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[ \t]*\r?\n\s*|.)")
 TOML_ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "\x1b"}
+TOML_PLAIN = re.compile(r"""([A-Za-z0-9_-]+) = "([^"\\\n]*)"(?=\n|\Z)""")  # what most lines of lock files are
 TOML_SCALAR = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ][0-9:.]+(?:[Zz]|[+-][0-9]{2}:[0-9]{2})?)?|[A-Za-z0-9_.:+-]+")
 
 
@@ -1005,6 +1026,11 @@ def parse_toml(text: str, file: str) -> Record:
     table, at = root, skip_blank(text, 0)
     while at < len(text):
         start = at
+        plain = TOML_PLAIN.match(text, at)
+        if plain:
+            table[plain[1]] = plain[2]
+            at = skip_blank(text, plain.end())
+            continue
         if text[at] == "[":
             size = 2 if text.startswith("[[", at) else 1
             at += size
@@ -1247,18 +1273,154 @@ def yaml_collection(text: str, at: int, lines: YamlLines, depth: int) -> tuple[A
             raise lines.error()
 
 
+# Environment markers (PEP 508): on what interpreter and system a package is wanted.
+
+MARKER_TOKEN = re.compile(r"""\s*(?:([()])|(===|[<>=!~]=|[<>])|'([^'\n]*)'|"([^"\n]*)"|([A-Za-z_][A-Za-z0-9_.]*))""")
+MARKER_VERSIONS = frozenset(("python_version", "python_full_version", "implementation_version"))
+MARKER_NAMES = frozenset((*MARKER_VERSIONS, "os_name", "sys_platform", "platform_machine", "platform_python_implementation", "platform_release",
+                          "platform_system", "platform_version", "implementation_name", "extra", "extras", "dependency_groups"))
+MARKER_OLD_NAMES = {"os.name": "os_name", "sys.platform": "sys_platform", "platform.version": "platform_version", "platform.machine": "platform_machine",
+                    "platform.python_implementation": "platform_python_implementation", "python_implementation": "platform_python_implementation"}
+PYVENV_VERSION = re.compile(r"^version(?:_info)?[ \t]*=[ \t]*([0-9]+\.[0-9]+(?:\.[0-9]+)?)", re.MULTILINE | re.IGNORECASE)
+PYVENV_KIND = re.compile(r"^implementation[ \t]*=[ \t]*(\w+)", re.MULTILINE | re.IGNORECASE)
+
+
+def marker_environment(places: Iterable[str], version: str = "") -> dict[str, str]:
+    """The variables of markers and their values on this machine, for the Python of the first of the virtual environments `places` that is there. Nothing
+    is run for it. version: that Python's, where it is known. What is not known is not among them."""
+    kind = sys.implementation.name if version else ""
+    for place in places:
+        try:
+            with open(os.path.join(place, "pyvenv.cfg"), encoding="utf-8", errors="replace") as file:
+                text = file.read(1 << 16)
+        except OSError:
+            continue
+        found, kinds = PYVENV_VERSION.search(text), PYVENV_KIND.search(text)
+        version, kind = version or (found[1] if found else ""), kinds[1].lower() if kinds else "cpython"
+        break
+    known = {"python_version": ".".join(version.split(".")[:2]), "python_full_version": version, "implementation_name": kind, "implementation_version": version,
+             "platform_python_implementation": {"cpython": "CPython", "pypy": "PyPy"}.get(kind, ""), "os_name": os.name, "sys_platform": sys.platform,
+             "platform_system": {"linux": "Linux", "darwin": "Darwin", "win32": "Windows"}.get(sys.platform, "")}
+    if hasattr(os, "uname"):
+        known.update(zip(("platform_system", "platform_release", "platform_version", "platform_machine"), (os.uname()[at] for at in (0, 2, 3, 4))))
+    else:
+        known["platform_machine"] = os.environ.get("PROCESSOR_ARCHITECTURE", "")
+    return {name: value for name, value in known.items() if value}
+
+
+def project_venvs(folder: str) -> list[str]:
+    """Where the virtual environment of a project may be."""
+    return [*(os.path.join(folder, name) for name in (".venv", "venv")), *filter(None, [os.environ.get("VIRTUAL_ENV")])]
+
+
+def read_marker(text: str, environment: Mapping[str, str]) -> bool | None:
+    """Whether a marker holds; None where that depends on what is not known, such as `extra`. Raises ValueError where it is none."""
+    tokens: list[tuple[int, str]] = []
+    at, end = 0, len(text.rstrip())
+    while at < end:
+        match = MARKER_TOKEN.match(text, at)
+        if match is None:
+            raise ValueError(text)
+        tokens.append((match.lastindex or 0, match[match.lastindex or 0]))
+        at = match.end()
+    holds, behind = marker_any(tokens, 0, environment, 0)
+    if behind < len(tokens):
+        raise ValueError(text)
+    return holds
+
+
+def marker_any(tokens: Sequence[tuple[int, str]], at: int, environment: Mapping[str, str], depth: int) -> tuple[bool | None, int]:
+    """(what terms joined by 'or' come to, the token behind them)."""
+    found, at = marker_all(tokens, at, environment, depth)
+    while tokens[at:at + 1] == [(5, "or")]:
+        more, at = marker_all(tokens, at + 1, environment, depth)
+        found = True if found or more else None if None in (found, more) else False
+    return found, at
+
+
+def marker_all(tokens: Sequence[tuple[int, str]], at: int, environment: Mapping[str, str], depth: int) -> tuple[bool | None, int]:
+    """(what terms joined by 'and' come to, the token behind them)."""
+    found, at = marker_term(tokens, at, environment, depth)
+    while tokens[at:at + 1] == [(5, "and")]:
+        more, at = marker_term(tokens, at + 1, environment, depth)
+        found = False if False in (found, more) else None if None in (found, more) else True
+    return found, at
+
+
+def marker_term(tokens: Sequence[tuple[int, str]], at: int, environment: Mapping[str, str], depth: int) -> tuple[bool | None, int]:
+    """A comparison, or terms in parentheses."""
+    if tokens[at:at + 1] == [(1, "(")] and depth < MAX_NESTING:
+        found, at = marker_any(tokens, at + 1, environment, depth + 1)
+        if tokens[at:at + 1] != [(1, ")")]:
+            raise ValueError(at)
+        return found, at + 1
+    signs = [token for token in tokens[at + 1:at + 3] if token[0] == 2 or token in ((5, "in"), (5, "not"))]
+    signs = signs if signs == [(5, "not"), (5, "in")] else signs[:1]
+    sides = [tokens[place] for place in (at, at + 1 + len(signs)) if place < len(tokens)]
+    if not signs or signs == [(5, "not")] or len(sides) < 2:
+        raise ValueError(at)
+    names = [MARKER_OLD_NAMES.get(text, text) if kind == 5 else "" for kind, text in sides]
+    if any(kind < 3 for kind, _ in sides) or not any(names) or not MARKER_NAMES.issuperset(filter(None, names)):
+        raise ValueError(at)
+    values = [environment.get(name) if name else text for name, (_, text) in zip(names, sides)]
+    known = None if None in values else marker_holds(str(values[0]), " ".join(text for _, text in signs), str(values[1]), not MARKER_VERSIONS.isdisjoint(names))
+    return known, at + 2 + len(signs)
+
+
+def marker_holds(left: str, sign: str, right: str, is_version: bool) -> bool:
+    """A comparison of texts, or of versions. Raises ValueError."""
+    if sign.endswith("in"):
+        return (left in right) == (sign == "in")
+    ours, theirs = parse_version(left), parse_version(right.rstrip(".*"))
+    order: Any = (ours.key, theirs.key) if is_version and ours and theirs else (left, right)
+    if sign in ("<", "<=", ">", ">="):
+        return bool({"<": order[0] < order[1], "<=": order[0] <= order[1], ">": order[0] > order[1], ">=": order[0] >= order[1]}[sign])
+    test = comparator(sign, right) if is_version and (right.endswith("*") or sign == "~=") else None
+    if test and ours:
+        return test(ours)
+    if sign == "~=":
+        raise ValueError(right)
+    return bool((order[0] == order[1]) == (sign != "!="))
+
+
+def only_elsewhere(edges: Iterable[tuple[Any, Any, bool]], wanted: Mapping[Any, Any], unwanted: Iterable[Any]) -> set[Any]:
+    """The packages that are asked for under markers alone which do not hold here, and what only those ask for. edges: (package or None for the project,
+    what it asks for, whether its marker may hold). wanted: those that the project asks for anyway; unwanted: those that it does not want here."""
+    asks: dict[Any, list[Any]] = {}
+    alive: Counter[Any] = Counter()
+    gone: dict[Any, None] = dict.fromkeys(unwanted)
+    for asking, asked, holds in edges:
+        alive[asked] += holds
+        if holds:
+            asks.setdefault(asking, []).append(asked)
+        else:
+            gone.setdefault(asked)
+    todo = [each for each in gone if not alive[each] and each not in wanted]
+    left = set(todo)
+    while todo:
+        for asked in asks.get(todo.pop(), ()):
+            alive[asked] -= 1
+            if not alive[asked] and asked not in left and asked not in wanted:
+                left.add(asked)
+                todo.append(asked)
+    return left
+
+
 # What manifests ask for: each reader yields direct pins.
 
-def requirement(text: str, file: str, groups: Iterable[str] = ()) -> Pin | None:
-    """The pin of a requirement (PEP 508): name, extras, versions, marker. None where it is none, such as a path."""
+def requirement(text: str, file: str, groups: Iterable[str] = ()) -> Pin | DocError:
+    """The pin of a requirement (PEP 508): name, extras, versions, marker. The warning that it is none, such as a path or a URL."""
     match = re.match(r"([A-Za-z0-9][A-Za-z0-9._-]*)[ \t]*(?:\[[^\]]*\][ \t]*)?(.*)", text.strip(), re.DOTALL)
-    if match is None:
-        return None
-    name, rest = match.group(1), match.group(2).partition(";")[0].strip().strip("()")
-    if rest and rest[0] not in "=<>!~@":
-        return None
+    rest, _, marker = match[2].partition(" ;" if match[2].startswith("@") else ";") if match else ("", "", "")
+    rest = rest.strip().strip("()")
+    if match is None or (rest and rest[0] not in "=<>!~@"):
+        return project_warning(file, "project-foreign", text=shorten(text.strip(), 100))
     exact = re.fullmatch(r"={2,3}\s*([^\s,*]+)", rest)
-    return Pin("pypi", name, exact.group(1) if exact else "" if rest.startswith("@") else usable_range(rest), bool(exact), True, file, groups)
+    range = "" if rest.startswith("@") else usable_range(rest)
+    pin = Pin("pypi", match[1], exact.group(1) if exact else range, bool(exact), True, file, groups)
+    pin.marker = marker.strip()
+    pin.doubt = "" if exact or range or not rest or rest.startswith("@") else rest
+    return pin
 
 
 def usable_range(text: str) -> str:
@@ -1267,13 +1429,45 @@ def usable_range(text: str) -> str:
     return plain if plain not in ("", "*", "x", "latest") and len(plain) <= 200 and parse_range(plain) is not None else ""
 
 
+# What tables of manifests and lock files hold, where they hold it: str for a text, [shape] for a list, {key: shape} for a table, with '*' for any key;
+# 'key!' must be there. A tuple offers several.
+PYPROJECT_SHAPE: Any = {
+    "project": {"dependencies": [str], "optional-dependencies": {"*": [str]}}, "dependency-groups": {"*": []},
+    "tool": {"poetry": {"dependencies": {}, "group": {"*": {"dependencies": {}}}}}}
+NPM_TABLES = {part: {"*": str} for part in ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")}
+CARGO_TABLES: Any = {part: {} for part in ("dependencies", "dev-dependencies", "build-dependencies")}
+
+
+def misshapen(value: Any, shape: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """(path, what is wrong, as a message) of what has another form than it should."""
+    kind: Any = type(shape) if isinstance(shape, (dict, list)) else shape
+    if not isinstance(value, kind):
+        if not (kind is dict and value == ""):  # what YAML leaves empty
+            yield path, f"shape-{kind.__name__}"
+    elif isinstance(shape, list):
+        for at, item in enumerate(value if shape else ()):
+            yield from misshapen(item, shape[0], f"{path}[{at}]")
+    elif isinstance(shape, dict):
+        for key, inner in shape.items():
+            for name in value if key == "*" else (key.rstrip("!"),):
+                item, below = value.get(name), f"{path}.{name}" if path else str(name)
+                if item is not None:
+                    yield from misshapen(item, inner, below)
+                elif key.endswith("!"):
+                    yield below, "shape-absent"
+
+
 class Manifest:
-    """What a manifest says: the `pins` that it asks for, the patterns of its workspace's `members`, and `own`, the package that it describes."""
+    """What a manifest says: the `pins` that it asks for, the patterns of its workspace's `members`, `own`, the package that it describes, and `wrong`,
+    DocErrors for what in it is left out."""
 
-    __slots__ = ("members", "own", "pins")
+    __slots__ = ("members", "own", "pins", "wrong")
 
-    def __init__(self, pins: Iterable[Pin | None], members: Sequence[str] = (), ecosystem: str = "", own: object = None) -> None:
-        self.pins, self.members = [pin for pin in pins if pin], members
+    def __init__(self, pins: Iterable[Pin | DocError | None], members: Sequence[str] = (), ecosystem: str = "", own: object = None,
+                 wrong: Iterable[DocError] = ()) -> None:
+        found = list(pins)
+        self.pins, self.members = [pin for pin in found if isinstance(pin, Pin)], members
+        self.wrong = [*wrong, *(pin for pin in found if isinstance(pin, DocError))]
         self.own = {package_key(ecosystem, own)} if isinstance(own, str) else set()
 
 
@@ -1282,23 +1476,24 @@ def want_pyproject(text: str, file: str) -> Manifest:
     project, tool = table_of(data.get("project")), table_of(data.get("tool"))
     lists = [("", project.get("dependencies")), *table_of(project.get("optional-dependencies")).items(), *table_of(data.get("dependency-groups")).items(),
              ("dev", table_of(tool.get("uv")).get("dev-dependencies")), *table_of(table_of(tool.get("pdm")).get("dev-dependencies")).items()]
-    pins = [requirement(line, file, [group]) for group, lines in lists for line in texts_of(lines)]
+    pins: list[Pin | DocError | None] = [requirement(line, file, [group]) for group, lines in lists for line in texts_of(lines)]
     poetry = table_of(tool.get("poetry"))
     tables = [("", poetry.get("dependencies")), ("dev", poetry.get("dev-dependencies")),
               *((group, table_of(rest).get("dependencies")) for group, rest in table_of(poetry.get("group")).items())]
     pins += [want_table("pypi", name, value, file, group) for group, table in tables for name, value in table_of(table).items() if name.lower() != "python"]
     members = table_of(table_of(tool.get("uv")).get("workspace"))
     return Manifest(pins, [*texts_of(members.get("members")), *("!" + path for path in texts_of(members.get("exclude")))], "pypi",
-                    project.get("name") or poetry.get("name"))
+                    project.get("name") or poetry.get("name"), shape_warnings(data, PYPROJECT_SHAPE, file))
 
 
 def want_table(ecosystem: str, name: str, value: Any, file: str, group: str) -> Pin | None:
     """The pin of `name = "^1.2"` or `name = {version = …}` in a table of Poetry, Pipenv or Cargo."""
     about = value[0] if isinstance(value, list) and value else value
+    marker = ""
     if isinstance(about, dict):
         if "path" in about:
             return None
-        name = as_text(about.get("package")) or name
+        name, marker = as_text(about.get("package")) or name, as_text(about.get("markers")) if ecosystem == "pypi" else ""
         about = about.get("version")
     text = as_text(about).strip()
     if ecosystem == "crate":
@@ -1306,7 +1501,9 @@ def want_table(ecosystem: str, name: str, value: Any, file: str, group: str) -> 
         text = re.sub(r"(^|,)\s*(?=[0-9])", r"\1^", text)
     else:
         exact = re.fullmatch(r"(?:={2,3}\s*)?([0-9][^\s,*|]*)", text)
-    return Pin(ecosystem, name, exact.group(1) if exact else usable_range(text), bool(exact), True, file, [group])
+    pin = Pin(ecosystem, name, exact.group(1) if exact else usable_range(text), bool(exact), True, file, [group])
+    pin.marker = marker
+    return pin
 
 
 def want_pipfile(text: str, file: str) -> Manifest:
@@ -1339,7 +1536,8 @@ def want_package_json(text: str, file: str) -> Manifest:
     pins = [npm_pin(name, as_text(range), file, group) for part, group in NPM_GROUPS.items() for name, range in table_of(data.get(part)).items()
             if not (group == "peer" and table_of(optional.get(name)).get("optional"))]
     members = data.get("workspaces")
-    return Manifest(pins, texts_of(members.get("packages") if isinstance(members, dict) else members), "npm", data.get("name"))
+    return Manifest(pins, texts_of(members.get("packages") if isinstance(members, dict) else members), "npm", data.get("name"),
+                    shape_warnings(data, NPM_TABLES, file))
 
 
 def want_pnpm_workspace(text: str, file: str) -> Manifest:
@@ -1357,7 +1555,7 @@ def want_cargo(text: str, file: str) -> Manifest:
     pins = [want_table("crate", name, value, file, group) for group, table in [*parts, ("", workspace.get("dependencies"))]
             for name, value in table_of(table).items()]
     return Manifest(pins, [*texts_of(workspace.get("members")), *("!" + path for path in texts_of(workspace.get("exclude")))], "crate",
-                    table_of(data.get("package")).get("name"))
+                    table_of(data.get("package")).get("name"), shape_warnings(data, CARGO_TABLES, file))
 
 
 def want_go_work(text: str, file: str) -> Manifest:
@@ -1366,19 +1564,53 @@ def want_go_work(text: str, file: str) -> Manifest:
 
 def want_requirements(text: str, file: str) -> Manifest:
     """The names in a requirements.in: what was asked for before a requirements.txt was made of it."""
-    return Manifest(requirement(line.partition(" #")[0], file) for line in text.splitlines())
+    lines = [re.split(r"(?:^|\s)#", line, maxsplit=1)[0].strip() for line in text.splitlines()]
+    return Manifest(requirement(line, file) for line in lines if line and not line.startswith("-"))
 
 
 # What lock files pin. Each reader is given the project's direct dependencies, for where the file does not tell them apart.
 
 class Wants:
-    """What the manifests of a folder ask for: package -> pins."""
+    """What the manifests of a folder ask for: package -> `pins`. environment: what markers are held against. warn: takes what is to be named.
+    elsewhere: packages that markers want elsewhere alone -> name."""
 
-    def __init__(self) -> None:
+    def __init__(self, environment: Mapping[str, str], warn: Callable[[DocError], None]) -> None:
+        self.environment, self.warn = environment, warn
         self.pins: dict[tuple[str, str], list[Pin]] = {}
+        self.elsewhere: dict[tuple[str, str], str] = {}
+        self.known: dict[str, bool] = {}
 
     def add(self, pin: Pin) -> None:
-        self.pins.setdefault(pin.key, []).append(pin)
+        """Adds a pin where its marker wants it."""
+        if self.takes(pin):
+            self.pins.setdefault(pin.key, []).append(pin)
+
+    def takes(self, pin: Pin) -> bool:
+        """Whether the marker of a pin wants it here; else it is noted."""
+        if pin.doubt:
+            self.warn(project_warning(pin.file, "project-range", text=shorten(f"{pin.name} {pin.doubt}", 100)))
+        return self.holds(pin.marker, pin.file) or self.leave(pin.ecosystem, pin.name)
+
+    def leave(self, ecosystem: str, name: str) -> bool:
+        self.elsewhere.setdefault(package_key(ecosystem, name), name)
+        return False
+
+    def holds(self, marker: object, file: str) -> bool:
+        """Whether a marker holds here, or may: one that depends on what is not known does, and one that is none, which is named."""
+        text = as_text(marker)
+        if text not in self.known:
+            try:
+                self.known[text] = not text or read_marker(text, self.environment) is not False
+            except ValueError:
+                self.known[text] = True
+                self.warn(project_warning(file, "project-marker", text=shorten(text, 100)))
+        return self.known[text]
+
+    def checked(self, data: Record, shape: Any, file: str) -> Record:
+        """`data`, when what in it has another form than it should is named."""
+        for fault in shape_warnings(data, shape, file):
+            self.warn(fault)
+        return data
 
     def groups(self, ecosystem: str, name: str) -> list[str] | None:
         """The groups in which a package is asked for, '' for that of what is always needed, which comes alone; None where it is not asked for."""
@@ -1397,39 +1629,88 @@ class Wants:
         return Pin(ecosystem, name, version, True, is_direct, file, ("optional",) if optional and not known else known, depth)
 
 
+UV_EDGES: Any = [{"name!": str, "version": str, "marker": str}]
+UV_SHAPE: Any = {"package": [{"name!": str, "version": str, "source": {}, "dependencies": UV_EDGES, "optional-dependencies": {"*": UV_EDGES},
+                              "dev-dependencies": {"*": UV_EDGES}}]}
+POETRY_SHAPE: Any = {"package": [{"name!": str, "version!": str}]}
+PYLOCK_SHAPE: Any = {"packages": [{"name!": str, "version": str, "marker": str}]}
+PIPENV_SHAPE: Any = {"default": {"*": {"version": str, "markers": str}}, "develop": {"*": {"version": str, "markers": str}}}
+NPM_SHAPE: Any = {"packages": {"*": {"version": str, "name": str, **NPM_TABLES}}, "dependencies": {"*": {"version": str}}}
+PNPM_SHAPE: Any = {"importers": {"*": {}}, "packages": {"*": {}}}
+YARN_SHAPE: Any = {"*": {"version!": str}}
+BUN_SHAPE: Any = {"packages": {"*": []}, "workspaces": {"*": {}}}
+CARGO_SHAPE: Any = {"package": [{"name!": str, "version!": str, "source": str, "dependencies": [str]}]}
+
+
 def lock_uv(text: str, file: str, wants: Wants) -> Iterator[Pin]:
     """uv.lock: what the packages that are part of the project depend on is direct."""
-    packages = tables_of(parse_toml(text, file).get("package"))
-    local = [package for package in packages if {"editable", "virtual"} & table_of(package.get("source")).keys()]
+    packages = tables_of(wants.checked(parse_toml(text, file), UV_SHAPE, file).get("package"))
+    named = [(as_text(package.get("name")), as_text(package.get("version"))) for package in packages]
+    versions: dict[str, list[str]] = {}
+    for name, version in named:
+        versions.setdefault(name, []).append(version)
+    edges: list[tuple[tuple[str, str] | None, tuple[str, str], bool]] = []
     direct: dict[tuple[str, str], set[str]] = {}
-    for package in local:
+    for package, key in zip(packages, named):
+        is_local = not {"editable", "virtual"}.isdisjoint(table_of(package.get("source")))
         lists = [("", package.get("dependencies")), *table_of(package.get("optional-dependencies")).items(), *table_of(package.get("dev-dependencies")).items()]
         for group, items in lists:
             for item in tables_of(items):
-                direct.setdefault((as_text(item.get("name")), as_text(item.get("version"))), set()).add(group)
-    for package in packages:
-        name, version = as_text(package.get("name")), as_text(package.get("version"))
-        if not any(package is each for each in local):
-            groups = direct.get((name, version), set()) | direct.get((name, ""), set())
-            yield wants.locked("pypi", name, version, file, [] if "" in groups else sorted(groups), direct=bool(groups))
+                name, version, holds = as_text(item.get("name")), as_text(item.get("version")), wants.holds(item.get("marker"), file)
+                for each in [version] if version else versions.get(name, ())[:20]:
+                    edges.append((None if is_local else key, (name, each), holds))
+                    if is_local and holds:
+                        direct.setdefault((name, each), set()).add(group)
+    left = only_elsewhere(edges, direct, ())
+    for package, key in zip(packages, named):
+        if key in left:
+            wants.leave("pypi", key[0])
+        elif {"editable", "virtual"}.isdisjoint(table_of(package.get("source"))):
+            groups = direct.get(key, set())
+            yield wants.locked("pypi", *key, file, [] if "" in groups else sorted(groups), direct=bool(groups))
 
 
 def lock_poetry(text: str, file: str, wants: Wants) -> Iterator[Pin]:
-    """poetry.lock and pdm.lock."""
-    for package in tables_of(parse_toml(text, file).get("package")):
-        yield wants.locked("pypi", as_text(package.get("name")), as_text(package.get("version")), file)
+    """poetry.lock and pdm.lock. A package has its marker, one for each group, or none; what it depends on may have one too."""
+    packages = tables_of(wants.checked(parse_toml(text, file), POETRY_SHAPE, file).get("package"))
+    edges: list[tuple[Any, Any, bool]] = []
+    absent: set[tuple[str, str]] = set()
+    for package in packages:
+        marker = package.get("markers") or package.get("marker")
+        if not any(wants.holds(each, file) for each in (marker.values() if isinstance(marker, dict) and marker else [marker])):
+            absent.add(package_key("pypi", as_text(package.get("name"))))
+    for package in packages:
+        asking, asked = package_key("pypi", as_text(package.get("name"))), package.get("dependencies")
+        for name, about in table_of(asked).items():
+            rows = about if isinstance(about, list) else [about]
+            key = package_key("pypi", name)
+            edges.append((asking, key, key not in absent and any(wants.holds(table_of(row).get("markers"), file) for row in rows)))
+        for pin in (requirement(line, file) for line in texts_of(asked)):
+            if isinstance(pin, Pin):
+                edges.append((asking, pin.key, pin.key not in absent and wants.holds(pin.marker, file)))
+    left = only_elsewhere([*edges, *((None, key, False) for key in absent)], wants.pins, wants.elsewhere)
+    for package in packages:
+        name = as_text(package.get("name"))
+        if package_key("pypi", name) in left:
+            wants.leave("pypi", name)
+        else:
+            yield wants.locked("pypi", name, as_text(package.get("version")), file, optional=package.get("optional") is True)
 
 
 def lock_pylock(text: str, file: str, wants: Wants) -> Iterator[Pin]:
     """pylock.toml (PEP 751)."""
-    for package in tables_of(parse_toml(text, file).get("packages")):
-        if "directory" not in package:
-            yield wants.locked("pypi", as_text(package.get("name")), as_text(package.get("version")), file)
+    for package in tables_of(wants.checked(parse_toml(text, file), PYLOCK_SHAPE, file).get("packages")):
+        name = as_text(package.get("name"))
+        if "directory" not in package and (wants.holds(package.get("marker"), file) or wants.leave("pypi", name)):
+            yield wants.locked("pypi", name, as_text(package.get("version")), file)
 
 
 def lock_pipenv(text: str, file: str, wants: Wants) -> Iterator[Pin]:
-    for part, packages in parse_json(text, file).items():
+    for part, packages in wants.checked(parse_json(text, file), PIPENV_SHAPE, file).items():
         for name, about in table_of(packages).items() if part != "_meta" else ():
+            if not wants.holds(table_of(about).get("markers"), file):
+                wants.leave("pypi", name)
+                continue
             version = as_text(table_of(about).get("version"))
             direct = None if wants.pins else "index" in table_of(about)  # which only those of a Pipfile have
             yield wants.locked("pypi", name, version.lstrip("= "), file, {"default": [], "develop": ["dev"]}.get(part, [part]) or None, direct=direct)
@@ -1437,7 +1718,7 @@ def lock_pipenv(text: str, file: str, wants: Wants) -> Iterator[Pin]:
 
 def lock_npm(text: str, file: str, wants: Wants) -> Iterator[Pin]:
     """package-lock.json and npm-shrinkwrap.json: version 1, a tree; versions 2 and 3, packages by their folders."""
-    data = parse_json(text, file)
+    data = wants.checked(parse_json(text, file), NPM_SHAPE, file)
     packages = table_of(data.get("packages"))
     if not packages:
         yield from lock_npm_tree(data, file, wants)
@@ -1487,6 +1768,7 @@ def pnpm_package(name: str, text: str, is_old: bool) -> tuple[str, str]:
 def lock_pnpm(text: str, file: str, wants: Wants) -> Iterator[Pin]:
     """pnpm-lock.yaml, versions 5, 6 and 9; a file may hold several documents."""
     for data in read_yaml(text, file):
+        wants.checked(data, PNPM_SHAPE, file)
         is_old = as_text(data.get("lockfileVersion")).startswith("5")
         direct: dict[tuple[str, str], list[str]] = {}
         root: set[tuple[str, str]] = set()
@@ -1512,7 +1794,8 @@ def lock_yarn(text: str, file: str, wants: Wants) -> Iterator[Pin]:
     if "__metadata:" not in text:
         yield from lock_yarn_classic(text, file, wants)
         return
-    packages = [(key.split(", "), table_of(about)) for data in read_yaml(text, file) for key, about in data.items() if key != "__metadata"]
+    packages = [(key.split(", "), table_of(about)) for data in read_yaml(text, file) for key, about in wants.checked(data, YARN_SHAPE, file).items()
+                if key != "__metadata"]
     direct: dict[str, bool] = {}  # what the project's own packages ask for -> whether its root does
     for _, about in packages:
         resolution = as_text(about.get("resolution"))
@@ -1551,7 +1834,7 @@ def lock_yarn_classic(text: str, file: str, wants: Wants) -> Iterator[Pin]:
 
 def lock_bun(text: str, file: str, wants: Wants) -> Iterator[Pin]:
     """bun.lock: packages by the way to them."""
-    data = parse_json(text, file)
+    data = wants.checked(parse_json(text, file), BUN_SHAPE, file)
     packages = table_of(data.get("packages"))
     direct: dict[str, list[str]] = {}
     for member in map(table_of, table_of(data.get("workspaces")).values()):
@@ -1568,7 +1851,7 @@ def lock_bun(text: str, file: str, wants: Wants) -> Iterator[Pin]:
 
 def lock_cargo(text: str, file: str, wants: Wants) -> Iterator[Pin]:
     """Cargo.lock: packages without a source are part of the project; what they depend on is direct."""
-    packages = tables_of(parse_toml(text, file).get("package"))
+    packages = tables_of(wants.checked(parse_toml(text, file), CARGO_SHAPE, file).get("package"))
     direct = {tuple(line.split(" ")[:2]) for package in packages if "source" not in package for line in texts_of(package.get("dependencies"))}
     for package in packages:
         name, version = as_text(package.get("name")), as_text(package.get("version"))
@@ -1621,15 +1904,20 @@ MEMBER_FILES = {"pyproject.toml": "pyproject.toml", "package.json": "package.jso
 
 
 class Pins:
-    """What a project pins, as it was when it was read: `pins` (direct ones first) and `faults`, a DocError for each file that cannot be read.
+    """What a project pins, as it was when it was read: `pins` (direct ones first); `faults`, a DocError for each file that cannot be read, and `warnings`,
+    for what in a file is left out; `elsewhere`, the names of packages that markers do not want in the `environment`.
 
     Of each package the first of the files that lock it decides, in the order of LOCK_FILES; then requirements, then manifests. A folder that holds none of
     them is taken for a repository whose parts stand side by side, and its folders are looked into.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, environment: Mapping[str, str] | None = None) -> None:
         self.folder = folder
+        self.environment = marker_environment(project_venvs(folder)) if environment is None else environment
         self.faults: list[DocError] = []
+        self.warnings: list[DocError] = []
+        self.warned: Counter[str] = Counter()
+        self.left: dict[tuple[str, str], str] = {}
         self.stamps: dict[str, tuple[int, ...] | None] = {}
         self.names = frozenset(filter(is_project_file, list_names(folder)))
         self.found: dict[tuple[str, str], list[Pin]] = {}
@@ -1644,12 +1932,19 @@ class Pins:
             ordered = {text: at for at, text in enumerate(newest_first([pin.version for pin in pins]))}
             pins.sort(key=lambda pin, ordered=ordered: (*pin.order(), ordered[pin.version]))  # type: ignore[misc]
         self.pins = sorted((pin for pins in self.found.values() for pin in pins), key=lambda pin: (not pin.direct, pin.key))
+        self.elsewhere = sorted(name for key, name in self.left.items() if key not in self.found)
 
     def attempt(self, work: Callable[[], None]) -> None:
         try:
             work()
         except DocError as error:
             self.faults.append(error)
+
+    def warn(self, fault: DocError) -> None:
+        file = str(fault.values["file"])
+        self.warned[file] += 1
+        if self.warned[file] <= MAX_WARNINGS:
+            self.warnings.append(fault if self.warned[file] < MAX_WARNINGS else project_warning(file, "project-more"))
 
     def text(self, path: str) -> str:
         """A file of the project. Raises DocError for one that is too large, no text, or outside."""
@@ -1706,7 +2001,9 @@ class Pins:
             if self.taken > MAX_PINS:
                 raise DocError("validation", "project-unreadable", file=pin.file, reason=("project-many", {"limit": MAX_PINS}))
             if not 0 < len(pin.name) <= 200 or (pin.exact and parse_version(pin.version) is None):
-                continue  # a folder, a repository or a URL
+                if pin.name:  # a folder, a repository or a URL; what has no name has another form than it should
+                    self.warn(project_warning(pin.file, "project-foreign", text=shorten(f"{pin.name} {pin.version}".strip(), 100)))
+                continue
             known = self.found.setdefault(pin.key, [])
             same = next((each for each in known if each.version == pin.version), None)
             if decided.setdefault(pin.key, pin.file) != pin.file or (same and (same.direct or not pin.direct) and same.depth <= pin.depth):
@@ -1718,7 +2015,8 @@ class Pins:
 
     def read_manifests(self, prefix: str, names: Iterable[str]) -> Wants:
         """What the manifests of a folder and of its workspace's members ask for, without what is part of the project itself."""
-        wants, own = Wants(), set[tuple[str, str]]()
+        wants, own = Wants(self.environment, self.warn), set[tuple[str, str]]()
+        wants.elsewhere = self.left
         members: dict[str, Sequence[str]] = {}
         for name in [name for name in names if name in MANIFESTS]:
             members[name] = self.read_manifest(prefix + name, MANIFESTS[name], wants, own)
@@ -1743,6 +2041,8 @@ class Pins:
         found: list[Manifest] = []
         self.attempt(lambda: found.append(reader(self.text(path), path)))
         for manifest in found:
+            for fault in manifest.wrong:
+                self.warn(fault)
             for pin in manifest.pins:
                 wants.add(pin)
             own |= manifest.own
@@ -1793,11 +2093,19 @@ def requirement_lines(text: str, file: str, group: str, wants: Wants) -> Iterato
         include = re.match(r"(?:-r|--requirement|-c|--constraint)[\s=]*(\S+)", plain)
         if include:
             yield None, include.group(1).strip("'\""), plain.startswith(("-c", "--c"))
+        elif re.match(r"(?:-e|--editable)[\s=]*\S+://", plain):
+            wants.warn(project_warning(file, "project-foreign", text=shorten(plain, 100)))
         elif plain and not plain.startswith("-"):
             pin = requirement(re.split(r"\s--", plain, maxsplit=1)[0], file, [group])
-            if pin and has_via:
+            if isinstance(pin, DocError):
+                if plain not in (".", "./"):
+                    wants.warn(pin)
+                continue
+            if not wants.takes(pin):
+                continue
+            if has_via:
                 pin.direct = comes_directly([line, *lines[number + 1:number + 200]])
-            elif pin and asks:
+            elif asks:
                 pin.direct = wants.groups("pypi", pin.name) is not None
             yield pin, "", False
 
@@ -20349,6 +20657,8 @@ MESSAGES.update({
         "{imported} imported, {unchanged} unchanged, {missing} not installed, {failed} failed; {differs} installed in another version. {seconds} s, in {root}.",
         "导入 {imported}，未变 {unchanged}，未安装 {missing}，失败 {failed}；{differs} 个安装的版本与固定的不同。用时 {seconds} 秒，存入 {root}。"),
     "packages-looked": ("Looked for packages in: {places}. Install the project's packages and run this again.", "查找位置：{places}。请安装项目的包后重试。"),
+    "packages-elsewhere": ("Pinned, but their markers want them on other systems or Pythons than {python} on {system}: {names}.",
+                           "已固定，但其环境标记要求其他系统或 Python（当前为 {system} 上的 {python}）：{names}。"),
     "packages-transitive": ("{count} more are pinned as dependencies of these: add --all.", "另有 {count} 个作为它们的依赖被固定：加 --all。"),
 })
 
@@ -20507,12 +20817,15 @@ def index_project(folder: str, root: str, every: bool, options: Mapping[str, str
     the project pins nothing.
 
     {project, root, files, packages: [{package, id, pinned, file, direct, status, installed?, differs?, sections?, error?}], imported, unchanged, missing,
-    failed, differs: counts, transitive: how many are pinned and were not asked for, faults, places, seconds}. One that fails stops no other.
+    failed, differs: counts, transitive: how many are pinned and were not asked for, faults: files that cannot be read, warnings: what in the others is left
+    out, elsewhere: what markers do not want in the environment, places, seconds}. One that fails stops no other.
     """
     started = time.monotonic()
-    pins = read_pins(open_project(folder))
+    folder = open_project(folder).folder
+    pins = Pins(folder, project_environment(folder, options))
     if not pins.found:
-        raise DocError("not-found", "packages-none", project=pins.folder, faults="".join(f" {fault.message(lang)}." for fault in pins.faults))
+        raise DocError("not-found", "packages-none", project=pins.folder,
+                       faults="".join(f" {fault.message(lang)}." for fault in [*pins.faults, *pins.warnings]))
     tell(render_packages_head(pins, lang, every))
     installed = Installed(pins, options)
     chosen = [group for group in pins.found.values() if every or group[0].direct]
@@ -20534,11 +20847,23 @@ def index_project(folder: str, root: str, every: bool, options: Mapping[str, str
     report = {"project": pins.folder, "root": library.root, "files": list(dict.fromkeys(row["file"] for row in rows)), "packages": rows,
             **{status: counts[status] for status in ("imported", "unchanged", "missing", "failed")}, "differs": sum(1 for row in rows if row.get("differs")),
             "transitive": 0 if every else len(pins.found) - len(chosen), "faults": [str(fault) for fault in pins.faults],
+            "warnings": [str(fault) for fault in pins.warnings], "elsewhere": pins.elsewhere,
+            "environment": {name: pins.environment.get(name, "") for name in ("python_full_version", "sys_platform")},
             "places": [place for ecosystem in sorted({row["package"].partition(":")[0] for row in rows if row["status"] == "missing"})
                        for place in installed.looked.get(ecosystem, ())][:20],
             "seconds": round(time.monotonic() - started, 3)}
     tell(render_packages_end(report, lang))
     return report
+
+
+def project_environment(folder: str, options: Mapping[str, str]) -> dict[str, str]:
+    """What markers are held against: of the Python whose packages are read (see Installed). Raises DocError."""
+    python = os.path.abspath(os.path.expanduser(options["python"])) if options.get("python") else ""
+    own = [os.path.expanduser(options["venv"])] if options.get("venv") else [os.path.dirname(os.path.dirname(python))] if python else []
+    found = marker_environment(own or ([] if options else project_venvs(folder)))
+    if "python_version" in found:
+        return found
+    return marker_environment([], read_interpreter(python)["version"] if python else ".".join(map(str, sys.version_info[:3])))
 
 
 def import_package(pin: Pin, copy: Copy | None, id: str, library: Library, entries: Mapping[str, Record]) -> Record:
@@ -20582,7 +20907,11 @@ def render_packages_end(report: Record, lang: str) -> str:
     lines = ["", say(lang, "packages-done", **{name: report[name] for name in ("imported", "unchanged", "missing", "failed", "differs", "seconds", "root")})]
     lines += [say(lang, "packages-looked", places=", ".join(report["places"]))] if report["places"] else []
     lines += [say(lang, "packages-transitive", count=report["transitive"])] if report["transitive"] else []
-    return "\n".join([*lines, *(f"- {fault}" for fault in report["faults"])])
+    if report["elsewhere"]:
+        environment = report["environment"]
+        lines.append(say(lang, "packages-elsewhere", names=shorten(", ".join(report["elsewhere"]), 300), python=environment["python_full_version"],
+                         system=environment["sys_platform"]))
+    return "\n".join([*lines, *(f"- {fault}" for fault in [*report["faults"], *report["warnings"]])])
 
 
 # ── tools ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -25597,6 +25926,7 @@ def examine_sources(catalog: Catalog, settings: Settings, report: Record) -> Non
         pins = read_pins(catalog.project)
         report["project"] = {"path": pins.folder, "files": list(pins.stamps)[:50], "pins": len(pins.pins), "direct": sum(1 for pin in pins.pins if pin.direct)}
         report["problems"] += [fault.message(settings.lang) for fault in pins.faults]
+        report["project"]["warnings"] = [fault.message(settings.lang) for fault in pins.warnings]
     missing = set.intersection(*(set(row.pop("onlyWithoutEntry", settings.only)) for row in report["sources"])) if report["sources"] else set()
     report["problems"] += [say(settings.lang, "doctor-only", id=id) for id in sorted(missing)]
 
@@ -27741,6 +28071,8 @@ def import_pinned(root: str, options: Mapping[str, list[str]], settings: Setting
     where = {name: options[name][-1] for name in PACKAGE_OPTIONS if name in options}
     report = index_project(str(settings.project), root, "all" in options, where, settings.lang, lambda text: None)
     missing = [{"source": report["project"], "reason": fault} for fault in report["faults"]]
+    for warning in report["warnings"]:
+        log(warning)
     for row in report["packages"]:
         if row["status"] == "failed" or (row["status"] == "missing" and "optional" not in row.get("groups", ())):
             missing.append({"source": row["package"], "reason": shorten(render_package(row, settings.lang).strip("| "), 400)})
