@@ -16929,6 +16929,11 @@ TS_SUFFIXES = {".js": (".d.ts", ".ts", ".tsx"), ".jsx": (".d.ts", ".tsx"), ".mjs
 TS_FILES = (".d.ts", ".d.mts", ".d.cts", ".ts", ".mts", ".cts", ".tsx")
 JAVASCRIPT_FILES = (".js", ".mjs", ".cjs")
 NPM_SUBPATHS = 3000  # of one package: patterns in `exports` may name every file
+# Folders whose files nobody imports by their paths, although a package without `exports` does not forbid it: what it is built from, and built into.
+NPM_INNER = frozenset((
+    "dist src lib internal internals private esm esm5 cjs umd es es5 es6 es2015 es2020 esnext module modules build out output types typings typing test tests "
+    "__tests__ spec example examples benchmark benchmarks bench scripts script bin vendor vendors fixtures docs tools cli").split())
+NPM_BESIDE = re.compile(r"(?:(.+)\.d\.([mc]?)ts|(.+)/package\.json)")
 
 
 def exports_target(value: Any, conditions: frozenset[str], depth: int = 0) -> str:
@@ -17005,8 +17010,7 @@ class NpmPackage:
         found: dict[str, str] = {}
         exports = self.manifest.get("exports")
         if exports is None:
-            main = self.main()
-            return [("", main)] if main else []
+            return self.entries_by_path()
         if not isinstance(exports, dict) or not any(key.startswith(".") for key in exports):
             exports = {".": exports}
         closed = [key.partition("*")[0] for key, value in exports.items() if value is None and "*" in key]
@@ -17021,6 +17025,28 @@ class NpmPackage:
                         found.setdefault(name[2:], path)
         if "" not in found and "." in exports and (main := self.main()):
             found[""] = main
+        return sorted(found.items(), key=lambda pair: (pair[0].count("/") + bool(pair[0]), pair[0]))
+
+    def entries_by_path(self) -> list[tuple[str, str]]:
+        """The same of a package without `exports`, whose files are imported by their paths: declarations beside a script, and folders that say what they
+        are. Not those in the folder of the package's own entry: what of them is public, that offers."""
+        main = self.main()
+        found = {"": main} if main else {}
+        own_top = main[len(self.folder) + 1:].split("/")[:-1][:1]
+        for path in self.files.walk(self.folder) if not self.name.startswith("@types/") else ():
+            own = path[len(self.folder) + 1:]
+            folders = own.split("/")[:-1]
+            match = NPM_BESIDE.fullmatch(own)
+            if match is None or folders[:1] == own_top != [] or any(name.lower() in NPM_INNER or name.startswith("_") for name in folders):
+                continue
+            if match[3]:
+                subpath, path = match[3], self.declared(self.inside(match[3]))
+            elif self.files.is_file(f"{self.folder}/{match[1]}.{match[2]}js"):
+                subpath = re.sub(r"(?:^|/)index$", "", match[1]) if not match[2] else f"{match[1]}.{match[2]}js"
+            else:
+                continue
+            if path and path != main and len(found) < NPM_SUBPATHS:
+                found.setdefault(subpath, path)
         return sorted(found.items(), key=lambda pair: (pair[0].count("/") + bool(pair[0]), pair[0]))
 
     def expand(self, key: str, target: str) -> dict[str, str]:
@@ -17499,7 +17525,8 @@ class TsNamer:
     def main_name(self, symbol: TsSymbol, scope: TsScope, subpath: str) -> str:
         """What a user calls the thing that a module exports as a whole: by custom, since any name will do."""
         name = scope.umd or symbol.name
-        if scope.umd or (len(name) > 1 and name not in ("default", "export=", "_default", "exports", "module") and not name.startswith("_")):
+        is_plain = name in ("default", "export=", "_default", "exports", "module", "plugin")
+        if not is_plain and (scope.umd or (len(name) > 1 and not name.startswith("_"))):
             return name
         return (subpath.rpartition("/")[2] or self.short()) if subpath else self.short()
 
@@ -17834,8 +17861,8 @@ def add_declarations(collection: Collection, files: PackageFiles, package: NpmPa
     plain = [] if entries else javascript_entries(package)
     namer = TsNamer(program, package.name)
     listing: list[tuple[str, list[str]]] = []
-    for subpath, path in entries or plain:
-        read = program.source(path)
+    reads = [(subpath, program.source(path)) for subpath, path in entries or plain]  # all, since one may add to another
+    for subpath, read in reads:
         if read is not None and (read.is_module or subpath == ""):
             namer.add_entry(subpath, read.scope)
             listing.append((subpath, list(program.exports(read.scope))))
