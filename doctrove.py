@@ -26078,7 +26078,8 @@ def render_report(report: Record, lang: str) -> str:
     lines += [] if report["clients"] else ["none is configured (doctrove setup)"]
     if "project" in report:
         row = report["project"]
-        lines += ["", "## Project", "", f"- {row['path']}: {row['pins']} pins, {row['direct']} direct, from {', '.join(row['files']) or 'no file'}"]
+        lines += ["", "## Project", "", f"- {row['path']}: {row['pins']} pins, {row['direct']} direct, from {', '.join(row['files']) or 'no file'}",
+                  *(f"- {warning}" for warning in row["warnings"])]
     lines += ["", "## Problems", "", *([f"- {problem}" for problem in report["problems"]] or ["none"])]
     return "\n".join(lines)
 

@@ -635,6 +635,11 @@ class Index(ProjectCase):
         self.assertEqual((done.returncode, report["project"]["pins"]), (1, 1))
         self.assertIn("Cargo.lock", report["problems"][0])
 
+    def test_doctor_names_what_pins_nothing_and_finds_no_fault_in_it(self) -> None:
+        done = command("--project", self.project({"requirements.txt": "./vendored\nx==1\n"}), "doctor")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("- requirements.txt: ./vendored: names no package", done.stdout.decode())
+
 
 if __name__ == "__main__":
     unittest.main()
