@@ -5,8 +5,11 @@ import json
 import os
 import re
 import shutil
+import sys
 import time
 import unittest
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from processes import Server, command
@@ -165,6 +168,17 @@ class Files(ProjectCase):
                 self.assertLess(time.process_time() - before, PATIENCE)
 
 
+@contextmanager
+def without_venv() -> Iterator[None]:
+    """No virtual environment is active."""
+    active = os.environ.pop("VIRTUAL_ENV", None)
+    try:
+        yield
+    finally:
+        if active is not None:
+            os.environ["VIRTUAL_ENV"] = active
+
+
 class Markers(ProjectCase):
     def test_each_comes_to_what_the_case_says(self) -> None:
         for marker, expected in load_cases("markers"):
@@ -222,6 +236,18 @@ class Markers(ProjectCase):
             with self.subTest(config):
                 folder = self.project({"requirements.txt": lines, ".venv/pyvenv.cfg": config})
                 self.assertEqual(doctrove.Pins(folder).elsewhere, elsewhere)
+
+    def test_options_that_name_a_python_decide_and_else_the_one_that_runs(self) -> None:
+        folder = self.project({"venv/pyvenv.cfg": "version = 3.4.1\n", "other/pyvenv.cfg": "version_info = 3.5.2\n", "empty/x": ""})
+        running = ".".join(map(str, sys.version_info[:3]))
+        cases: list[tuple[str, dict[str, str], str]] = [
+            ("", {}, "3.4.1"), ("", {"venv": "other"}, "3.5.2"), ("", {"python": "other/bin/python"}, "3.5.2"), ("", {"site-packages": "x"}, running),
+            ("empty", {}, running)]
+        for place, options, version in cases:
+            with self.subTest(options, place=place), without_venv():
+                named = {name: os.path.join(folder, *path.split("/")) for name, path in options.items()}
+                found = doctrove.project_environment(os.path.join(folder, place), named)
+                self.assertEqual((found["python_full_version"], found["sys_platform"]), (version, sys.platform))
 
     def test_what_is_wanted_elsewhere_is_not_missing_and_is_named(self) -> None:
         files = {"requirements.txt": 'here==1\nthere==1 ; sys_platform == "none"\n', ".venv/pyvenv.cfg": "version = 3.12.1\n"}
