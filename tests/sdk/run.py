@@ -33,6 +33,7 @@ sys.path.insert(0, str(HERE.parent))
 from official import FLAGS, RUN_SECONDS, HttpServer, install_npm, install_once, run  # noqa: E402
 
 WORKERS = 2
+PACK_SECONDS = 300
 TOKEN = "a-token-of-these-tests-alone"
 # Both SDKs wait two seconds for a server to end by itself once its input is closed, and kill it then.
 CLOSE_SECONDS = 2
@@ -266,7 +267,7 @@ def pack(server: Path, folders: dict[str, Path], folder: Path) -> tuple[Path, di
         shutil.copy(node / name, project)
     (project / "node_modules").symlink_to(node / "node_modules", target_is_directory=True)
     packed = alone / "docs.pyz"
-    done = run([sys.executable, str(server), "pack", "--project", str(project), "--venv", str(python), "--all", "-o", str(packed)], INSTALL_SECONDS)
+    done = run([sys.executable, str(server), "pack", "--project", str(project), "--venv", str(python), "--all", "-o", str(packed)], PACK_SECONDS)
     if done.returncode:
         raise RuntimeError(f"{server} cannot pack: {done.stderr.strip()[-1500:]}")
     alone.chmod(0o500)
