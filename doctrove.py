@@ -787,6 +787,15 @@ MESSAGES.update({
     "project-many": ("more than {limit} files or pins: the rest is left out", "文件或固定项超过 {limit}：其余未读取"),
     "project-irregular": ("no regular file", "不是普通文件"),
     "project-outside": ("leads out of the project", "指向项目之外"),
+    "project-foreign": ("{text}: names no package with a version of a registry, and pins nothing", "{text}：未指明注册表中带版本的包，不固定任何内容"),
+    "project-range": ("{text}: its version cannot be read, any will do", "{text}：无法读取其版本，按任意版本处理"),
+    "project-marker": ("{text}: the marker cannot be read, taken as holding", "{text}：无法读取该环境标记，按成立处理"),
+    "project-shape": ("{path} {fault}: left out", "{path} {fault}：已略过"),
+    "project-more": ("more of this kind is not named", "其余同类问题未列出"),
+    "shape-absent": ("is missing", "缺失"),
+    "shape-dict": ("must be a table", "必须是表"),
+    "shape-list": ("must be a list", "必须是列表"),
+    "shape-str": ("must be a text", "必须是文本"),
     "note-pinned": ("the version that the project pins: {file}", "项目固定的版本：{file}"),
     "note-pinned-range": ("newest version that fits {wanted}, which the project asks for: {file}", "符合项目要求 {wanted} 的最新版本：{file}"),
     "note-nearest": (
@@ -807,6 +816,7 @@ MAX_MANIFEST_BYTES = 4 * 1024 * 1024
 MAX_PROJECT_FILES = 1000
 MAX_PINS = 50000
 MAX_NESTING = 64
+MAX_WARNINGS = 20  # about one file
 WATCHED_FILES = 8  # of the files read, those whose time is looked at with every call
 
 
@@ -816,13 +826,15 @@ class Pin:
     ecosystem: pypi | npm | crate | go. name: as its registry has it. version: the exact one where `exact`, else a range, '' for any. direct: whether the
     project itself asks for it. file: what says so, relative to the project. groups: the groups of a direct one, such as 'dev'; none for what always is
     needed. depth: how many packages it lies inside of, where each package may have its own copy. asked: of package.json, name and range as they stand there.
+    marker: where it is wanted (PEP 508). doubt: what is said of its version and cannot be read.
     """
 
-    __slots__ = ("asked", "depth", "direct", "ecosystem", "exact", "file", "groups", "name", "version")
+    __slots__ = ("asked", "depth", "direct", "doubt", "ecosystem", "exact", "file", "groups", "marker", "name", "version")
 
     def __init__(self, ecosystem: str, name: str, version: str, exact: bool, direct: bool, file: str, groups: Iterable[str] = (), depth: int = 0) -> None:
         self.ecosystem, self.name, self.version, self.exact, self.direct, self.file = ecosystem, name, version, exact, direct, file
         self.groups, self.depth, self.asked = tuple(dict.fromkeys(filter(None, groups))), depth, ""
+        self.marker = self.doubt = ""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -844,6 +856,14 @@ def package_key(ecosystem: str, name: str) -> tuple[str, str]:
 
 def project_fault(file: str, line: int, key: str, **values: object) -> DocError:
     return DocError("validation", "project-fault", file=file, line=line, fault=(key, values))
+
+
+def project_warning(file: str, key: str, **values: object) -> DocError:
+    return DocError("validation", "project-unreadable", file=file, reason=(key, values))
+
+
+def shape_warnings(value: Any, shape: Any, file: str) -> Iterator[DocError]:
+    return (project_warning(file, "project-shape", path=shorten(path, 200), fault=(fault, {})) for path, fault in misshapen(value, shape))
 
 
 def table_of(value: Any) -> Record:
@@ -874,6 +894,7 @@ TOML_STRINGS = (  # how it begins, the whole of it
     ("'", re.compile(r"'([^'\n]*)'")))
 TOML_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[ \t]*\r?\n\s*|.)")
 TOML_ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "\x1b"}
+TOML_PLAIN = re.compile(r"""([A-Za-z0-9_-]+) = "([^"\\\n]*)"(?=\n|\Z)""")  # what most lines of lock files are
 TOML_SCALAR = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ][0-9:.]+(?:[Zz]|[+-][0-9]{2}:[0-9]{2})?)?|[A-Za-z0-9_.:+-]+")
 
 
@@ -1005,6 +1026,11 @@ def parse_toml(text: str, file: str) -> Record:
     table, at = root, skip_blank(text, 0)
     while at < len(text):
         start = at
+        plain = TOML_PLAIN.match(text, at)
+        if plain:
+            table[plain[1]] = plain[2]
+            at = skip_blank(text, plain.end())
+            continue
         if text[at] == "[":
             size = 2 if text.startswith("[[", at) else 1
             at += size
@@ -1247,18 +1273,154 @@ def yaml_collection(text: str, at: int, lines: YamlLines, depth: int) -> tuple[A
             raise lines.error()
 
 
+# Environment markers (PEP 508): on what interpreter and system a package is wanted.
+
+MARKER_TOKEN = re.compile(r"""\s*(?:([()])|(===|[<>=!~]=|[<>])|'([^'\n]*)'|"([^"\n]*)"|([A-Za-z_][A-Za-z0-9_.]*))""")
+MARKER_VERSIONS = frozenset(("python_version", "python_full_version", "implementation_version"))
+MARKER_NAMES = frozenset((*MARKER_VERSIONS, "os_name", "sys_platform", "platform_machine", "platform_python_implementation", "platform_release",
+                          "platform_system", "platform_version", "implementation_name", "extra", "extras", "dependency_groups"))
+MARKER_OLD_NAMES = {"os.name": "os_name", "sys.platform": "sys_platform", "platform.version": "platform_version", "platform.machine": "platform_machine",
+                    "platform.python_implementation": "platform_python_implementation", "python_implementation": "platform_python_implementation"}
+PYVENV_VERSION = re.compile(r"^version(?:_info)?[ \t]*=[ \t]*([0-9]+\.[0-9]+(?:\.[0-9]+)?)", re.MULTILINE | re.IGNORECASE)
+PYVENV_KIND = re.compile(r"^implementation[ \t]*=[ \t]*(\w+)", re.MULTILINE | re.IGNORECASE)
+
+
+def marker_environment(places: Iterable[str], version: str = "") -> dict[str, str]:
+    """The variables of markers and their values on this machine, for the Python of the first of the virtual environments `places` that is there. Nothing
+    is run for it. version: that Python's, where it is known. What is not known is not among them."""
+    kind = sys.implementation.name if version else ""
+    for place in places:
+        try:
+            with open(os.path.join(place, "pyvenv.cfg"), encoding="utf-8", errors="replace") as file:
+                text = file.read(1 << 16)
+        except OSError:
+            continue
+        found, kinds = PYVENV_VERSION.search(text), PYVENV_KIND.search(text)
+        version, kind = version or (found[1] if found else ""), kinds[1].lower() if kinds else "cpython"
+        break
+    known = {"python_version": ".".join(version.split(".")[:2]), "python_full_version": version, "implementation_name": kind, "implementation_version": version,
+             "platform_python_implementation": {"cpython": "CPython", "pypy": "PyPy"}.get(kind, ""), "os_name": os.name, "sys_platform": sys.platform,
+             "platform_system": {"linux": "Linux", "darwin": "Darwin", "win32": "Windows"}.get(sys.platform, "")}
+    if hasattr(os, "uname"):
+        known.update(zip(("platform_system", "platform_release", "platform_version", "platform_machine"), (os.uname()[at] for at in (0, 2, 3, 4))))
+    else:
+        known["platform_machine"] = os.environ.get("PROCESSOR_ARCHITECTURE", "")
+    return {name: value for name, value in known.items() if value}
+
+
+def project_venvs(folder: str) -> list[str]:
+    """Where the virtual environment of a project may be."""
+    return [*(os.path.join(folder, name) for name in (".venv", "venv")), *filter(None, [os.environ.get("VIRTUAL_ENV")])]
+
+
+def read_marker(text: str, environment: Mapping[str, str]) -> bool | None:
+    """Whether a marker holds; None where that depends on what is not known, such as `extra`. Raises ValueError where it is none."""
+    tokens: list[tuple[int, str]] = []
+    at, end = 0, len(text.rstrip())
+    while at < end:
+        match = MARKER_TOKEN.match(text, at)
+        if match is None:
+            raise ValueError(text)
+        tokens.append((match.lastindex or 0, match[match.lastindex or 0]))
+        at = match.end()
+    holds, behind = marker_any(tokens, 0, environment, 0)
+    if behind < len(tokens):
+        raise ValueError(text)
+    return holds
+
+
+def marker_any(tokens: Sequence[tuple[int, str]], at: int, environment: Mapping[str, str], depth: int) -> tuple[bool | None, int]:
+    """(what terms joined by 'or' come to, the token behind them)."""
+    found, at = marker_all(tokens, at, environment, depth)
+    while tokens[at:at + 1] == [(5, "or")]:
+        more, at = marker_all(tokens, at + 1, environment, depth)
+        found = True if found or more else None if None in (found, more) else False
+    return found, at
+
+
+def marker_all(tokens: Sequence[tuple[int, str]], at: int, environment: Mapping[str, str], depth: int) -> tuple[bool | None, int]:
+    """(what terms joined by 'and' come to, the token behind them)."""
+    found, at = marker_term(tokens, at, environment, depth)
+    while tokens[at:at + 1] == [(5, "and")]:
+        more, at = marker_term(tokens, at + 1, environment, depth)
+        found = False if False in (found, more) else None if None in (found, more) else True
+    return found, at
+
+
+def marker_term(tokens: Sequence[tuple[int, str]], at: int, environment: Mapping[str, str], depth: int) -> tuple[bool | None, int]:
+    """A comparison, or terms in parentheses."""
+    if tokens[at:at + 1] == [(1, "(")] and depth < MAX_NESTING:
+        found, at = marker_any(tokens, at + 1, environment, depth + 1)
+        if tokens[at:at + 1] != [(1, ")")]:
+            raise ValueError(at)
+        return found, at + 1
+    signs = [token for token in tokens[at + 1:at + 3] if token[0] == 2 or token in ((5, "in"), (5, "not"))]
+    signs = signs if signs == [(5, "not"), (5, "in")] else signs[:1]
+    sides = [tokens[place] for place in (at, at + 1 + len(signs)) if place < len(tokens)]
+    if not signs or signs == [(5, "not")] or len(sides) < 2:
+        raise ValueError(at)
+    names = [MARKER_OLD_NAMES.get(text, text) if kind == 5 else "" for kind, text in sides]
+    if any(kind < 3 for kind, _ in sides) or not any(names) or not MARKER_NAMES.issuperset(filter(None, names)):
+        raise ValueError(at)
+    values = [environment.get(name) if name else text for name, (_, text) in zip(names, sides)]
+    known = None if None in values else marker_holds(str(values[0]), " ".join(text for _, text in signs), str(values[1]), not MARKER_VERSIONS.isdisjoint(names))
+    return known, at + 2 + len(signs)
+
+
+def marker_holds(left: str, sign: str, right: str, is_version: bool) -> bool:
+    """A comparison of texts, or of versions. Raises ValueError."""
+    if sign.endswith("in"):
+        return (left in right) == (sign == "in")
+    ours, theirs = parse_version(left), parse_version(right.rstrip(".*"))
+    order: Any = (ours.key, theirs.key) if is_version and ours and theirs else (left, right)
+    if sign in ("<", "<=", ">", ">="):
+        return bool({"<": order[0] < order[1], "<=": order[0] <= order[1], ">": order[0] > order[1], ">=": order[0] >= order[1]}[sign])
+    test = comparator(sign, right) if is_version and (right.endswith("*") or sign == "~=") else None
+    if test and ours:
+        return test(ours)
+    if sign == "~=":
+        raise ValueError(right)
+    return bool((order[0] == order[1]) == (sign != "!="))
+
+
+def only_elsewhere(edges: Iterable[tuple[Any, Any, bool]], wanted: Mapping[Any, Any], unwanted: Iterable[Any]) -> set[Any]:
+    """The packages that are asked for under markers alone which do not hold here, and what only those ask for. edges: (package or None for the project,
+    what it asks for, whether its marker may hold). wanted: those that the project asks for anyway; unwanted: those that it does not want here."""
+    asks: dict[Any, list[Any]] = {}
+    alive: Counter[Any] = Counter()
+    gone: dict[Any, None] = dict.fromkeys(unwanted)
+    for asking, asked, holds in edges:
+        alive[asked] += holds
+        if holds:
+            asks.setdefault(asking, []).append(asked)
+        else:
+            gone.setdefault(asked)
+    todo = [each for each in gone if not alive[each] and each not in wanted]
+    left = set(todo)
+    while todo:
+        for asked in asks.get(todo.pop(), ()):
+            alive[asked] -= 1
+            if not alive[asked] and asked not in left and asked not in wanted:
+                left.add(asked)
+                todo.append(asked)
+    return left
+
+
 # What manifests ask for: each reader yields direct pins.
 
-def requirement(text: str, file: str, groups: Iterable[str] = ()) -> Pin | None:
-    """The pin of a requirement (PEP 508): name, extras, versions, marker. None where it is none, such as a path."""
+def requirement(text: str, file: str, groups: Iterable[str] = ()) -> Pin | DocError:
+    """The pin of a requirement (PEP 508): name, extras, versions, marker. The warning that it is none, such as a path or a URL."""
     match = re.match(r"([A-Za-z0-9][A-Za-z0-9._-]*)[ \t]*(?:\[[^\]]*\][ \t]*)?(.*)", text.strip(), re.DOTALL)
-    if match is None:
-        return None
-    name, rest = match.group(1), match.group(2).partition(";")[0].strip().strip("()")
-    if rest and rest[0] not in "=<>!~@":
-        return None
+    rest, _, marker = match[2].partition(" ;" if match[2].startswith("@") else ";") if match else ("", "", "")
+    rest = rest.strip().strip("()")
+    if match is None or (rest and rest[0] not in "=<>!~@"):
+        return project_warning(file, "project-foreign", text=shorten(text.strip(), 100))
     exact = re.fullmatch(r"={2,3}\s*([^\s,*]+)", rest)
-    return Pin("pypi", name, exact.group(1) if exact else "" if rest.startswith("@") else usable_range(rest), bool(exact), True, file, groups)
+    range = "" if rest.startswith("@") else usable_range(rest)
+    pin = Pin("pypi", match[1], exact.group(1) if exact else range, bool(exact), True, file, groups)
+    pin.marker = marker.strip()
+    pin.doubt = "" if exact or range or not rest or rest.startswith("@") else rest
+    return pin
 
 
 def usable_range(text: str) -> str:
@@ -1267,13 +1429,45 @@ def usable_range(text: str) -> str:
     return plain if plain not in ("", "*", "x", "latest") and len(plain) <= 200 and parse_range(plain) is not None else ""
 
 
+# What tables of manifests and lock files hold, where they hold it: str for a text, [shape] for a list, {key: shape} for a table, with '*' for any key;
+# 'key!' must be there. A tuple offers several.
+PYPROJECT_SHAPE: Any = {
+    "project": {"dependencies": [str], "optional-dependencies": {"*": [str]}}, "dependency-groups": {"*": []},
+    "tool": {"poetry": {"dependencies": {}, "group": {"*": {"dependencies": {}}}}}}
+NPM_TABLES = {part: {"*": str} for part in ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")}
+CARGO_TABLES: Any = {part: {} for part in ("dependencies", "dev-dependencies", "build-dependencies")}
+
+
+def misshapen(value: Any, shape: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """(path, what is wrong, as a message) of what has another form than it should."""
+    kind: Any = type(shape) if isinstance(shape, (dict, list)) else shape
+    if not isinstance(value, kind):
+        if not (kind is dict and value == ""):  # what YAML leaves empty
+            yield path, f"shape-{kind.__name__}"
+    elif isinstance(shape, list):
+        for at, item in enumerate(value if shape else ()):
+            yield from misshapen(item, shape[0], f"{path}[{at}]")
+    elif isinstance(shape, dict):
+        for key, inner in shape.items():
+            for name in value if key == "*" else (key.rstrip("!"),):
+                item, below = value.get(name), f"{path}.{name}" if path else str(name)
+                if item is not None:
+                    yield from misshapen(item, inner, below)
+                elif key.endswith("!"):
+                    yield below, "shape-absent"
+
+
 class Manifest:
-    """What a manifest says: the `pins` that it asks for, the patterns of its workspace's `members`, and `own`, the package that it describes."""
+    """What a manifest says: the `pins` that it asks for, the patterns of its workspace's `members`, `own`, the package that it describes, and `wrong`,
+    DocErrors for what in it is left out."""
 
-    __slots__ = ("members", "own", "pins")
+    __slots__ = ("members", "own", "pins", "wrong")
 
-    def __init__(self, pins: Iterable[Pin | None], members: Sequence[str] = (), ecosystem: str = "", own: object = None) -> None:
-        self.pins, self.members = [pin for pin in pins if pin], members
+    def __init__(self, pins: Iterable[Pin | DocError | None], members: Sequence[str] = (), ecosystem: str = "", own: object = None,
+                 wrong: Iterable[DocError] = ()) -> None:
+        found = list(pins)
+        self.pins, self.members = [pin for pin in found if isinstance(pin, Pin)], members
+        self.wrong = [*wrong, *(pin for pin in found if isinstance(pin, DocError))]
         self.own = {package_key(ecosystem, own)} if isinstance(own, str) else set()
 
 
@@ -1282,23 +1476,24 @@ def want_pyproject(text: str, file: str) -> Manifest:
     project, tool = table_of(data.get("project")), table_of(data.get("tool"))
     lists = [("", project.get("dependencies")), *table_of(project.get("optional-dependencies")).items(), *table_of(data.get("dependency-groups")).items(),
              ("dev", table_of(tool.get("uv")).get("dev-dependencies")), *table_of(table_of(tool.get("pdm")).get("dev-dependencies")).items()]
-    pins = [requirement(line, file, [group]) for group, lines in lists for line in texts_of(lines)]
+    pins: list[Pin | DocError | None] = [requirement(line, file, [group]) for group, lines in lists for line in texts_of(lines)]
     poetry = table_of(tool.get("poetry"))
     tables = [("", poetry.get("dependencies")), ("dev", poetry.get("dev-dependencies")),
               *((group, table_of(rest).get("dependencies")) for group, rest in table_of(poetry.get("group")).items())]
     pins += [want_table("pypi", name, value, file, group) for group, table in tables for name, value in table_of(table).items() if name.lower() != "python"]
     members = table_of(table_of(tool.get("uv")).get("workspace"))
     return Manifest(pins, [*texts_of(members.get("members")), *("!" + path for path in texts_of(members.get("exclude")))], "pypi",
-                    project.get("name") or poetry.get("name"))
+                    project.get("name") or poetry.get("name"), shape_warnings(data, PYPROJECT_SHAPE, file))
 
 
 def want_table(ecosystem: str, name: str, value: Any, file: str, group: str) -> Pin | None:
     """The pin of `name = "^1.2"` or `name = {version = …}` in a table of Poetry, Pipenv or Cargo."""
     about = value[0] if isinstance(value, list) and value else value
+    marker = ""
     if isinstance(about, dict):
         if "path" in about:
             return None
-        name = as_text(about.get("package")) or name
+        name, marker = as_text(about.get("package")) or name, as_text(about.get("markers")) if ecosystem == "pypi" else ""
         about = about.get("version")
     text = as_text(about).strip()
     if ecosystem == "crate":
@@ -1306,7 +1501,9 @@ def want_table(ecosystem: str, name: str, value: Any, file: str, group: str) -> 
         text = re.sub(r"(^|,)\s*(?=[0-9])", r"\1^", text)
     else:
         exact = re.fullmatch(r"(?:={2,3}\s*)?([0-9][^\s,*|]*)", text)
-    return Pin(ecosystem, name, exact.group(1) if exact else usable_range(text), bool(exact), True, file, [group])
+    pin = Pin(ecosystem, name, exact.group(1) if exact else usable_range(text), bool(exact), True, file, [group])
+    pin.marker = marker
+    return pin
 
 
 def want_pipfile(text: str, file: str) -> Manifest:
@@ -1339,7 +1536,8 @@ def want_package_json(text: str, file: str) -> Manifest:
     pins = [npm_pin(name, as_text(range), file, group) for part, group in NPM_GROUPS.items() for name, range in table_of(data.get(part)).items()
             if not (group == "peer" and table_of(optional.get(name)).get("optional"))]
     members = data.get("workspaces")
-    return Manifest(pins, texts_of(members.get("packages") if isinstance(members, dict) else members), "npm", data.get("name"))
+    return Manifest(pins, texts_of(members.get("packages") if isinstance(members, dict) else members), "npm", data.get("name"),
+                    shape_warnings(data, NPM_TABLES, file))
 
 
 def want_pnpm_workspace(text: str, file: str) -> Manifest:
@@ -1357,7 +1555,7 @@ def want_cargo(text: str, file: str) -> Manifest:
     pins = [want_table("crate", name, value, file, group) for group, table in [*parts, ("", workspace.get("dependencies"))]
             for name, value in table_of(table).items()]
     return Manifest(pins, [*texts_of(workspace.get("members")), *("!" + path for path in texts_of(workspace.get("exclude")))], "crate",
-                    table_of(data.get("package")).get("name"))
+                    table_of(data.get("package")).get("name"), shape_warnings(data, CARGO_TABLES, file))
 
 
 def want_go_work(text: str, file: str) -> Manifest:
@@ -1366,19 +1564,53 @@ def want_go_work(text: str, file: str) -> Manifest:
 
 def want_requirements(text: str, file: str) -> Manifest:
     """The names in a requirements.in: what was asked for before a requirements.txt was made of it."""
-    return Manifest(requirement(line.partition(" #")[0], file) for line in text.splitlines())
+    lines = [re.split(r"(?:^|\s)#", line, maxsplit=1)[0].strip() for line in text.splitlines()]
+    return Manifest(requirement(line, file) for line in lines if line and not line.startswith("-"))
 
 
 # What lock files pin. Each reader is given the project's direct dependencies, for where the file does not tell them apart.
 
 class Wants:
-    """What the manifests of a folder ask for: package -> pins."""
+    """What the manifests of a folder ask for: package -> `pins`. environment: what markers are held against. warn: takes what is to be named.
+    elsewhere: packages that markers want elsewhere alone -> name."""
 
-    def __init__(self) -> None:
+    def __init__(self, environment: Mapping[str, str], warn: Callable[[DocError], None]) -> None:
+        self.environment, self.warn = environment, warn
         self.pins: dict[tuple[str, str], list[Pin]] = {}
+        self.elsewhere: dict[tuple[str, str], str] = {}
+        self.known: dict[str, bool] = {}
 
     def add(self, pin: Pin) -> None:
-        self.pins.setdefault(pin.key, []).append(pin)
+        """Adds a pin where its marker wants it."""
+        if self.takes(pin):
+            self.pins.setdefault(pin.key, []).append(pin)
+
+    def takes(self, pin: Pin) -> bool:
+        """Whether the marker of a pin wants it here; else it is noted."""
+        if pin.doubt:
+            self.warn(project_warning(pin.file, "project-range", text=shorten(f"{pin.name} {pin.doubt}", 100)))
+        return self.holds(pin.marker, pin.file) or self.leave(pin.ecosystem, pin.name)
+
+    def leave(self, ecosystem: str, name: str) -> bool:
+        self.elsewhere.setdefault(package_key(ecosystem, name), name)
+        return False
+
+    def holds(self, marker: object, file: str) -> bool:
+        """Whether a marker holds here, or may: one that depends on what is not known does, and one that is none, which is named."""
+        text = as_text(marker)
+        if text not in self.known:
+            try:
+                self.known[text] = not text or read_marker(text, self.environment) is not False
+            except ValueError:
+                self.known[text] = True
+                self.warn(project_warning(file, "project-marker", text=shorten(text, 100)))
+        return self.known[text]
+
+    def checked(self, data: Record, shape: Any, file: str) -> Record:
+        """`data`, when what in it has another form than it should is named."""
+        for fault in shape_warnings(data, shape, file):
+            self.warn(fault)
+        return data
 
     def groups(self, ecosystem: str, name: str) -> list[str] | None:
         """The groups in which a package is asked for, '' for that of what is always needed, which comes alone; None where it is not asked for."""
@@ -1397,39 +1629,88 @@ class Wants:
         return Pin(ecosystem, name, version, True, is_direct, file, ("optional",) if optional and not known else known, depth)
 
 
+UV_EDGES: Any = [{"name!": str, "version": str, "marker": str}]
+UV_SHAPE: Any = {"package": [{"name!": str, "version": str, "source": {}, "dependencies": UV_EDGES, "optional-dependencies": {"*": UV_EDGES},
+                              "dev-dependencies": {"*": UV_EDGES}}]}
+POETRY_SHAPE: Any = {"package": [{"name!": str, "version!": str}]}
+PYLOCK_SHAPE: Any = {"packages": [{"name!": str, "version": str, "marker": str}]}
+PIPENV_SHAPE: Any = {"default": {"*": {"version": str, "markers": str}}, "develop": {"*": {"version": str, "markers": str}}}
+NPM_SHAPE: Any = {"packages": {"*": {"version": str, "name": str, **NPM_TABLES}}, "dependencies": {"*": {"version": str}}}
+PNPM_SHAPE: Any = {"importers": {"*": {}}, "packages": {"*": {}}}
+YARN_SHAPE: Any = {"*": {"version!": str}}
+BUN_SHAPE: Any = {"packages": {"*": []}, "workspaces": {"*": {}}}
+CARGO_SHAPE: Any = {"package": [{"name!": str, "version!": str, "source": str, "dependencies": [str]}]}
+
+
 def lock_uv(text: str, file: str, wants: Wants) -> Iterator[Pin]:
     """uv.lock: what the packages that are part of the project depend on is direct."""
-    packages = tables_of(parse_toml(text, file).get("package"))
-    local = [package for package in packages if {"editable", "virtual"} & table_of(package.get("source")).keys()]
+    packages = tables_of(wants.checked(parse_toml(text, file), UV_SHAPE, file).get("package"))
+    named = [(as_text(package.get("name")), as_text(package.get("version"))) for package in packages]
+    versions: dict[str, list[str]] = {}
+    for name, version in named:
+        versions.setdefault(name, []).append(version)
+    edges: list[tuple[tuple[str, str] | None, tuple[str, str], bool]] = []
     direct: dict[tuple[str, str], set[str]] = {}
-    for package in local:
+    for package, key in zip(packages, named):
+        is_local = not {"editable", "virtual"}.isdisjoint(table_of(package.get("source")))
         lists = [("", package.get("dependencies")), *table_of(package.get("optional-dependencies")).items(), *table_of(package.get("dev-dependencies")).items()]
         for group, items in lists:
             for item in tables_of(items):
-                direct.setdefault((as_text(item.get("name")), as_text(item.get("version"))), set()).add(group)
-    for package in packages:
-        name, version = as_text(package.get("name")), as_text(package.get("version"))
-        if not any(package is each for each in local):
-            groups = direct.get((name, version), set()) | direct.get((name, ""), set())
-            yield wants.locked("pypi", name, version, file, [] if "" in groups else sorted(groups), direct=bool(groups))
+                name, version, holds = as_text(item.get("name")), as_text(item.get("version")), wants.holds(item.get("marker"), file)
+                for each in [version] if version else versions.get(name, ())[:20]:
+                    edges.append((None if is_local else key, (name, each), holds))
+                    if is_local and holds:
+                        direct.setdefault((name, each), set()).add(group)
+    left = only_elsewhere(edges, direct, ())
+    for package, key in zip(packages, named):
+        if key in left:
+            wants.leave("pypi", key[0])
+        elif {"editable", "virtual"}.isdisjoint(table_of(package.get("source"))):
+            groups = direct.get(key, set())
+            yield wants.locked("pypi", *key, file, [] if "" in groups else sorted(groups), direct=bool(groups))
 
 
 def lock_poetry(text: str, file: str, wants: Wants) -> Iterator[Pin]:
-    """poetry.lock and pdm.lock."""
-    for package in tables_of(parse_toml(text, file).get("package")):
-        yield wants.locked("pypi", as_text(package.get("name")), as_text(package.get("version")), file)
+    """poetry.lock and pdm.lock. A package has its marker, one for each group, or none; what it depends on may have one too."""
+    packages = tables_of(wants.checked(parse_toml(text, file), POETRY_SHAPE, file).get("package"))
+    edges: list[tuple[Any, Any, bool]] = []
+    absent: set[tuple[str, str]] = set()
+    for package in packages:
+        marker = package.get("markers") or package.get("marker")
+        if not any(wants.holds(each, file) for each in (marker.values() if isinstance(marker, dict) and marker else [marker])):
+            absent.add(package_key("pypi", as_text(package.get("name"))))
+    for package in packages:
+        asking, asked = package_key("pypi", as_text(package.get("name"))), package.get("dependencies")
+        for name, about in table_of(asked).items():
+            rows = about if isinstance(about, list) else [about]
+            key = package_key("pypi", name)
+            edges.append((asking, key, key not in absent and any(wants.holds(table_of(row).get("markers"), file) for row in rows)))
+        for pin in (requirement(line, file) for line in texts_of(asked)):
+            if isinstance(pin, Pin):
+                edges.append((asking, pin.key, pin.key not in absent and wants.holds(pin.marker, file)))
+    left = only_elsewhere([*edges, *((None, key, False) for key in absent)], wants.pins, wants.elsewhere)
+    for package in packages:
+        name = as_text(package.get("name"))
+        if package_key("pypi", name) in left:
+            wants.leave("pypi", name)
+        else:
+            yield wants.locked("pypi", name, as_text(package.get("version")), file, optional=package.get("optional") is True)
 
 
 def lock_pylock(text: str, file: str, wants: Wants) -> Iterator[Pin]:
     """pylock.toml (PEP 751)."""
-    for package in tables_of(parse_toml(text, file).get("packages")):
-        if "directory" not in package:
-            yield wants.locked("pypi", as_text(package.get("name")), as_text(package.get("version")), file)
+    for package in tables_of(wants.checked(parse_toml(text, file), PYLOCK_SHAPE, file).get("packages")):
+        name = as_text(package.get("name"))
+        if "directory" not in package and (wants.holds(package.get("marker"), file) or wants.leave("pypi", name)):
+            yield wants.locked("pypi", name, as_text(package.get("version")), file)
 
 
 def lock_pipenv(text: str, file: str, wants: Wants) -> Iterator[Pin]:
-    for part, packages in parse_json(text, file).items():
+    for part, packages in wants.checked(parse_json(text, file), PIPENV_SHAPE, file).items():
         for name, about in table_of(packages).items() if part != "_meta" else ():
+            if not wants.holds(table_of(about).get("markers"), file):
+                wants.leave("pypi", name)
+                continue
             version = as_text(table_of(about).get("version"))
             direct = None if wants.pins else "index" in table_of(about)  # which only those of a Pipfile have
             yield wants.locked("pypi", name, version.lstrip("= "), file, {"default": [], "develop": ["dev"]}.get(part, [part]) or None, direct=direct)
@@ -1437,7 +1718,7 @@ def lock_pipenv(text: str, file: str, wants: Wants) -> Iterator[Pin]:
 
 def lock_npm(text: str, file: str, wants: Wants) -> Iterator[Pin]:
     """package-lock.json and npm-shrinkwrap.json: version 1, a tree; versions 2 and 3, packages by their folders."""
-    data = parse_json(text, file)
+    data = wants.checked(parse_json(text, file), NPM_SHAPE, file)
     packages = table_of(data.get("packages"))
     if not packages:
         yield from lock_npm_tree(data, file, wants)
@@ -1487,6 +1768,7 @@ def pnpm_package(name: str, text: str, is_old: bool) -> tuple[str, str]:
 def lock_pnpm(text: str, file: str, wants: Wants) -> Iterator[Pin]:
     """pnpm-lock.yaml, versions 5, 6 and 9; a file may hold several documents."""
     for data in read_yaml(text, file):
+        wants.checked(data, PNPM_SHAPE, file)
         is_old = as_text(data.get("lockfileVersion")).startswith("5")
         direct: dict[tuple[str, str], list[str]] = {}
         root: set[tuple[str, str]] = set()
@@ -1512,7 +1794,8 @@ def lock_yarn(text: str, file: str, wants: Wants) -> Iterator[Pin]:
     if "__metadata:" not in text:
         yield from lock_yarn_classic(text, file, wants)
         return
-    packages = [(key.split(", "), table_of(about)) for data in read_yaml(text, file) for key, about in data.items() if key != "__metadata"]
+    packages = [(key.split(", "), table_of(about)) for data in read_yaml(text, file) for key, about in wants.checked(data, YARN_SHAPE, file).items()
+                if key != "__metadata"]
     direct: dict[str, bool] = {}  # what the project's own packages ask for -> whether its root does
     for _, about in packages:
         resolution = as_text(about.get("resolution"))
@@ -1551,7 +1834,7 @@ def lock_yarn_classic(text: str, file: str, wants: Wants) -> Iterator[Pin]:
 
 def lock_bun(text: str, file: str, wants: Wants) -> Iterator[Pin]:
     """bun.lock: packages by the way to them."""
-    data = parse_json(text, file)
+    data = wants.checked(parse_json(text, file), BUN_SHAPE, file)
     packages = table_of(data.get("packages"))
     direct: dict[str, list[str]] = {}
     for member in map(table_of, table_of(data.get("workspaces")).values()):
@@ -1568,7 +1851,7 @@ def lock_bun(text: str, file: str, wants: Wants) -> Iterator[Pin]:
 
 def lock_cargo(text: str, file: str, wants: Wants) -> Iterator[Pin]:
     """Cargo.lock: packages without a source are part of the project; what they depend on is direct."""
-    packages = tables_of(parse_toml(text, file).get("package"))
+    packages = tables_of(wants.checked(parse_toml(text, file), CARGO_SHAPE, file).get("package"))
     direct = {tuple(line.split(" ")[:2]) for package in packages if "source" not in package for line in texts_of(package.get("dependencies"))}
     for package in packages:
         name, version = as_text(package.get("name")), as_text(package.get("version"))
@@ -1621,15 +1904,20 @@ MEMBER_FILES = {"pyproject.toml": "pyproject.toml", "package.json": "package.jso
 
 
 class Pins:
-    """What a project pins, as it was when it was read: `pins` (direct ones first) and `faults`, a DocError for each file that cannot be read.
+    """What a project pins, as it was when it was read: `pins` (direct ones first); `faults`, a DocError for each file that cannot be read, and `warnings`,
+    for what in a file is left out; `elsewhere`, the names of packages that markers do not want in the `environment`.
 
     Of each package the first of the files that lock it decides, in the order of LOCK_FILES; then requirements, then manifests. A folder that holds none of
     them is taken for a repository whose parts stand side by side, and its folders are looked into.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, environment: Mapping[str, str] | None = None) -> None:
         self.folder = folder
+        self.environment = marker_environment(project_venvs(folder)) if environment is None else environment
         self.faults: list[DocError] = []
+        self.warnings: list[DocError] = []
+        self.warned: Counter[str] = Counter()
+        self.left: dict[tuple[str, str], str] = {}
         self.stamps: dict[str, tuple[int, ...] | None] = {}
         self.names = frozenset(filter(is_project_file, list_names(folder)))
         self.found: dict[tuple[str, str], list[Pin]] = {}
@@ -1644,12 +1932,19 @@ class Pins:
             ordered = {text: at for at, text in enumerate(newest_first([pin.version for pin in pins]))}
             pins.sort(key=lambda pin, ordered=ordered: (*pin.order(), ordered[pin.version]))  # type: ignore[misc]
         self.pins = sorted((pin for pins in self.found.values() for pin in pins), key=lambda pin: (not pin.direct, pin.key))
+        self.elsewhere = sorted(name for key, name in self.left.items() if key not in self.found)
 
     def attempt(self, work: Callable[[], None]) -> None:
         try:
             work()
         except DocError as error:
             self.faults.append(error)
+
+    def warn(self, fault: DocError) -> None:
+        file = str(fault.values["file"])
+        self.warned[file] += 1
+        if self.warned[file] <= MAX_WARNINGS:
+            self.warnings.append(fault if self.warned[file] < MAX_WARNINGS else project_warning(file, "project-more"))
 
     def text(self, path: str) -> str:
         """A file of the project. Raises DocError for one that is too large, no text, or outside."""
@@ -1706,7 +2001,9 @@ class Pins:
             if self.taken > MAX_PINS:
                 raise DocError("validation", "project-unreadable", file=pin.file, reason=("project-many", {"limit": MAX_PINS}))
             if not 0 < len(pin.name) <= 200 or (pin.exact and parse_version(pin.version) is None):
-                continue  # a folder, a repository or a URL
+                if pin.name:  # a folder, a repository or a URL; what has no name has another form than it should
+                    self.warn(project_warning(pin.file, "project-foreign", text=shorten(f"{pin.name} {pin.version}".strip(), 100)))
+                continue
             known = self.found.setdefault(pin.key, [])
             same = next((each for each in known if each.version == pin.version), None)
             if decided.setdefault(pin.key, pin.file) != pin.file or (same and (same.direct or not pin.direct) and same.depth <= pin.depth):
@@ -1718,7 +2015,8 @@ class Pins:
 
     def read_manifests(self, prefix: str, names: Iterable[str]) -> Wants:
         """What the manifests of a folder and of its workspace's members ask for, without what is part of the project itself."""
-        wants, own = Wants(), set[tuple[str, str]]()
+        wants, own = Wants(self.environment, self.warn), set[tuple[str, str]]()
+        wants.elsewhere = self.left
         members: dict[str, Sequence[str]] = {}
         for name in [name for name in names if name in MANIFESTS]:
             members[name] = self.read_manifest(prefix + name, MANIFESTS[name], wants, own)
@@ -1743,6 +2041,8 @@ class Pins:
         found: list[Manifest] = []
         self.attempt(lambda: found.append(reader(self.text(path), path)))
         for manifest in found:
+            for fault in manifest.wrong:
+                self.warn(fault)
             for pin in manifest.pins:
                 wants.add(pin)
             own |= manifest.own
@@ -1793,11 +2093,19 @@ def requirement_lines(text: str, file: str, group: str, wants: Wants) -> Iterato
         include = re.match(r"(?:-r|--requirement|-c|--constraint)[\s=]*(\S+)", plain)
         if include:
             yield None, include.group(1).strip("'\""), plain.startswith(("-c", "--c"))
+        elif re.match(r"(?:-e|--editable)[\s=]*\S+://", plain):
+            wants.warn(project_warning(file, "project-foreign", text=shorten(plain, 100)))
         elif plain and not plain.startswith("-"):
             pin = requirement(re.split(r"\s--", plain, maxsplit=1)[0], file, [group])
-            if pin and has_via:
+            if isinstance(pin, DocError):
+                if plain not in (".", "./"):
+                    wants.warn(pin)
+                continue
+            if not wants.takes(pin):
+                continue
+            if has_via:
                 pin.direct = comes_directly([line, *lines[number + 1:number + 200]])
-            elif pin and asks:
+            elif asks:
                 pin.direct = wants.groups("pypi", pin.name) is not None
             yield pin, "", False
 
@@ -13996,7 +14304,8 @@ PYTHON_DECORATORS = frozenset((
 PYTHON_PROPERTIES = frozenset(("property", "cached_property", "abstractproperty", "classproperty", "hybrid_property", "lazyproperty", "cache_readonly",
                                "memoized_property", "reify", "setter", "getter", "deleter", "_SpecialForm", "_TypedCacheSpecialForm", "_LiteralSpecialForm"))
 PYTHON_DATACLASSES = frozenset(("dataclass", "define", "frozen", "mutable", "attrs", "s"))
-PYTHON_SOURCE = re.compile(r"(?:[^\W\d]\w*/)*[^\W\d]\w*\.pyi?")
+PACKED_SUFFIXES = (".py", ".pyi", ".pyx", ".pxd", ".pxi", ".md", ".rst", ".txt", ".so", ".pyd", "metadata", "pkg-info")
+PYTHON_SOURCE = re.compile(r"(?:[^\W\d]\w*/)*[^\W\d]\w*\.py[ix]?")
 # What an interpreter is asked for: where its packages and its library are. It runs without site, so nothing of a package runs with it.
 PYTHON_ASK = """\
 import json, os, sys, sysconfig
@@ -14328,9 +14637,9 @@ def read_packed(path: str) -> PythonFiles:
     source = "src/" if any(name.startswith("src/") and name.endswith(".py") for name in held) else ""
     for name, item in held.items():
         top = name[len(source):].partition("/")[0].partition(".")[0]
-        is_module = name.startswith(source) and name.endswith((".py", ".pyi")) and top not in PYTHON_TESTS | PYTHON_EXTRAS and (
+        is_module = name.startswith(source) and name.endswith((".py", ".pyi", ".pyx")) and top not in PYTHON_TESTS | PYTHON_EXTRAS and (
             f"{source}{top}/__init__.py" in held or name == f"{source}{top}.py" or source)
-        if is_module or not name.endswith((".py", ".pyi")):
+        if is_module or not name.endswith((".py", ".pyi", ".pyx")):
             files.take(name[len(source):] if name.startswith(source) and is_module else name, item)
     return files
 
@@ -14342,7 +14651,7 @@ def open_packed(path: str) -> dict[str, Item]:
     found: dict[str, Item] = {}
 
     def wanted(name: str, size: int) -> bool:
-        return size <= MAX_FILE_BYTES and name.lower().endswith((".py", ".pyi", ".md", ".rst", ".txt", ".so", ".pyd", "metadata", "pkg-info"))
+        return size <= MAX_FILE_BYTES and name.lower().endswith(PACKED_SUFFIXES)
     try:
         if zipfile.is_zipfile(path):
             archive = zipfile.ZipFile(path)
@@ -14433,16 +14742,183 @@ def add_module_pages(collection: Collection, files: PythonFiles) -> None:
         collection.items.append(Item(module.path, module.size, read, stamp, format="api"))
 
 
+# — Cython: the sources of compiled modules, rewritten to what Python's parser reads —
+
+# A string, comment, bracket, joined line or end of a line.
+CYTHON_TOKEN = re.compile(
+    r"""(?P<string>[rRbBuUfFcC]{0,2}(?:\"""(?:[^\\]|\\.)*?(?:\"""|\Z)|'''(?:[^\\]|\\.)*?(?:'''|\Z)|"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?))"""
+    r"|(?P<comment>\#[^\n]*)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<join>\\\n)|(?P<end>\n)|(?P<comma>,)|(?P<sign>=)", re.DOTALL)
+CYTHON_CLASS = re.compile(r"(?:cdef\s+(?:public\s+|api\s+|readonly\s+)*)?class\s+(\w+)\s*(\([^()]*\))?")
+CYTHON_FUNCTION = re.compile(r"(?:async\s+)?def\s+(\w+)\s*(?=\()|cpdef\s+(?!enum\b)(?:inline\s+|api\s+)*([^()=]*?)\b(\w+)\s*(?=\()")
+CYTHON_FIELD = re.compile(r"cdef\s+(?:public|readonly)\s+([\w.]+)\s+(\w+(?:\s*,\s*\w+)*)$")
+CYTHON_VALUE = re.compile(r"[A-Za-z_]\w*(?:\s*,\s*\w+)*\s*(?::[^=]+)?\+?=(?!=)")
+# Blocks whose names are those of the block around them.
+CYTHON_THROUGH = re.compile(r"(?:if|elif|else|try|except|finally|with|for|while|IF|ELIF|ELSE)\b.*:$", re.DOTALL)
+CYTHON_SPECIAL = {"__cinit__": "__new__", "__dealloc__": "", "__getbuffer__": "", "__releasebuffer__": ""}  # as a caller knows them
+
+
+def cython_lines(text: str) -> Iterator[tuple[int, int, str, str]]:
+    """(its number, its indentation, its text, the same without comments on one line) of each statement's line."""
+    start = depth = 0
+    plain: list[str] = []
+    done = 0
+    number = 1
+    for match in CYTHON_TOKEN.finditer(text + "\n"):
+        kind = match.lastgroup
+        depth = max(0, depth + (kind == "open") - (kind == "close"))
+        if kind in ("comment", "join") or (kind == "end" and depth):
+            plain += [text[done:match.start()], " "]
+            done = match.end()
+        elif kind == "end":
+            plain.append(text[done:match.start()])
+            whole, said = text[start:match.start()], "".join(plain).strip()
+            if said:
+                yield number, len(whole.expandtabs()) - len(whole.expandtabs().lstrip()), whole.strip(), said
+            number += whole.count("\n") + 1
+            start = done = match.end()
+            plain = []
+
+
+def cython_split(text: str) -> tuple[list[list[str]], str]:
+    """(the parts between commas of the brackets that `text` begins with, each cut at its first equals sign; what follows them)."""
+    parts: list[list[str]] = [[]]
+    depth, done = 0, 1
+    for match in CYTHON_TOKEN.finditer(text):
+        kind = match.lastgroup
+        depth += (kind == "open") - (kind == "close")
+        ends = depth == 0 and kind == "close"
+        if ends or (depth == 1 and (kind == "comma" or (kind == "sign" and not parts[-1]))):
+            parts[-1].append(text[done:match.start()].strip())
+            done = match.end()
+            if ends:
+                return [part for part in parts if part[0]], text[done:]
+            parts += [[]] if kind == "comma" else []
+    return [], ""
+
+
+def cython_parameter(said: str, default: str | None) -> str:
+    """A parameter as Python writes it: `name: Type = default`, where the type is the name of one."""
+    stars = re.match(r"\**", said)
+    name, sign, note = said.partition(":") if re.match(r"\**\w+\s*:", said) else (said, "", "")
+    if said in ("*", "/"):
+        return said
+    if not sign:
+        words = said.split()
+        words = words[:-2] if words[-2:] in (["not", "None"], ["or", "None"]) else words
+        name, note = words[-1], " ".join(words[:-1])
+    name = re.sub(r"\W", "", name)
+    star = stars.group() if stars else ""
+    told = f": {note.strip()}" if note.strip() != "object" and is_python(note, "eval") and (sign or re.fullmatch(r"\s*[A-Za-z_][\w.]*\s*", note)) else ""
+    value = "" if default is None else f"={default}" if is_python(default, "eval") else "=..."
+    return star + name + told + value
+
+
+def is_python(text: str, mode: str = "exec") -> bool:
+    """Whether Python's parser reads a statement ('exec') or an expression ('eval')."""
+    import ast
+    try:
+        return bool(ast.parse(text.strip(), mode=mode))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+
+
+def cython_function(said: str, match: re.Match[str]) -> str:
+    """The head of a function without its colon; '' for one that cannot be read or called."""
+    name, kind = match[1] or match[3], match[2]
+    name = CYTHON_SPECIAL.get(name, name)
+    rows, rest = cython_split(said[match.end():])
+    arguments = ", ".join(cython_parameter(*row, *[None] * (2 - len(row))) for row in rows if len(row) < 3 and re.search(r"\w|^[*/]$", row[0]))
+    returned = re.match(r"\s*->\s*([^:]+)", rest)
+    result = returned[1].strip() if returned else (kind or "").strip()
+    head = f"{'async ' if said.startswith('async') else ''}def {name}({arguments})"
+    head += f" -> {result}" if result and result != "object" and is_python(result, "eval") else ""
+    return head if name and is_python(head + ": ...") else f"def {name}(*args, **kwargs)" if name else ""
+
+
+def read_cython(path: str, text: str, included: Callable[[str, str], str | None], depth: int = 0) -> tuple[list[str], list[str]]:
+    """(lines of Python, the place of each) that say what a Cython source offers: its imports, classes, functions that Python can call with their
+    docstrings, and values. included: gives the text of a file that a path includes, or None."""
+    lines: list[str] = []
+    places: list[str] = []
+    blocks: list[tuple[int, str]] = []  # open ones: the indentation of the head; 'class', 'function', 'property', 'through' or 'skip'
+    marks: list[tuple[str, int]] = []  # decorators
+    fresh = False  # right behind the head of a class or function
+
+    def put(said: str, number: int) -> None:
+        level = sum(kind in ("class", "function", "property") for _, kind in blocks)
+        for at, line in enumerate(said.split("\n")):
+            lines.append(line if at else "    " * level + line)
+            places.append(f"{path}:{number + at}")
+
+    def open_block(kind: str, head: str, number: int, indent: int) -> None:
+        for mark, line in marks:
+            put(mark, line)
+        put(head + ":", number)
+        blocks.append((indent, kind))
+
+    for number, indent, whole, said in cython_lines(text):
+        is_text = bool(re.match(r"[rRuU]?['\"]", said))
+        if fresh and not (is_text and indent > blocks[-1][0]):
+            put("...", number)
+        was_fresh, fresh = fresh, False
+        while blocks and indent <= blocks[-1][0]:
+            blocks.pop()
+        inside = next((kind for _, kind in reversed(blocks) if kind != "through"), "")
+        function, holder, field = CYTHON_FUNCTION.match(said), CYTHON_CLASS.match(said), CYTHON_FIELD.match(said)
+        if is_text:
+            if (was_fresh or inside in ("", "class")) and is_python(whole):
+                put(whole, number)
+            elif was_fresh:
+                put("...", number)
+        elif inside in ("function", "property", "skip"):
+            continue
+        elif said.startswith("@"):
+            marks += [(said, number)] if is_python(said[1:], "eval") and not said.startswith("@cython.") else []
+            continue
+        elif function or holder or (said.startswith("property ") and said.endswith(":")):
+            head = cython_function(said, function) if function else f"class {holder[1]}{holder[2] or ''}" if holder else f"def {said[9:-1].strip()}(self)"
+            marks += [] if function or holder else [("@property", number)]
+            if head and (function or is_python(head + ": ...")):
+                open_block("function" if function else "class" if holder else "property", head, number, indent)
+                fresh = True
+            else:
+                blocks.append((indent, "skip"))
+        elif field and inside == "class":
+            for name in re.split(r"\s*,\s*", field[2]):
+                put(name if field[1] == "object" else f"{name}: {field[1]}", number)
+        elif CYTHON_THROUGH.match(said):
+            blocks.append((indent, "through"))
+        elif said.startswith("include ") and depth < 10:
+            name = said[8:].strip().strip("'\"")
+            more = included(path, name)
+            if more is not None:
+                import posixpath
+                found = read_cython(posixpath.normpath(posixpath.join(posixpath.dirname(path), name)), more, included, depth + 1)
+                lines += found[0]
+                places += found[1]
+        elif re.match(r"(?:import|from)\s", said) and " cimport " not in said:
+            put(whole if is_python(whole) else "pass", number)
+        elif CYTHON_VALUE.match(said):
+            put(whole if is_python(whole) else re.match(r"\w+", said)[0] + " = ...", number)  # type: ignore[index]
+        elif said.endswith(":"):
+            blocks.append((indent, "skip"))
+        marks = []
+    if fresh:
+        put("...", text.count("\n") + 1)
+    return lines, places
+
+
 # — what a module's text says —
 
 class PythonSource:
-    """A parsed file: its `tree`, and the text of parts of it. path: where it stands, with '/'. Raises SyntaxError, ValueError, RecursionError, MemoryError."""
+    """A parsed file: its `tree`, and the text of parts of it. path: where it stands, with '/'. places: where each of its lines comes from, if that is not
+    a line of it. Raises SyntaxError, ValueError, RecursionError, MemoryError."""
 
-    def __init__(self, path: str, text: str, has_lines: bool = True) -> None:
+    def __init__(self, path: str, text: str, has_lines: bool = True, places: Sequence[str] = ()) -> None:
         import ast
         import gc
         import warnings
-        self.path, self.has_lines = path, has_lines
+        self.path, self.has_lines, self.places = path, has_lines, places
         collects = gc.isenabled()
         gc.disable()  # a tree is a hundred thousand objects of which none is to be freed
         try:
@@ -14469,6 +14945,8 @@ class PythonSource:
         return cut_end(found, PYTHON_VALUE)
 
     def place(self, node: Any) -> str:
+        if self.places:
+            return str(self.places[node.lineno - 1])
         return f"{self.path}:{node.lineno}" if self.has_lines else self.path
 
     def comment(self, node: Any) -> str:
@@ -14662,6 +15140,7 @@ class PythonCode:
         self.modules: dict[str, PythonModule] = {}
         self.resolved: dict[tuple[str, str], Found | None] = {}
         self.exported: dict[str, dict[str, int]] = {}
+        self.partial: set[str] = set()  # modules of whose __all__ a part is not known: what they define counts as offered
         self.class_scopes: dict[int, Scope] = {}
         self.orders: dict[tuple[str, str], list[Found]] = {}
         self.public: dict[tuple[str, str], str] = {}
@@ -14688,6 +15167,9 @@ class PythonCode:
         for path, item in sorted(files.plain.items()):
             match = re.fullmatch(r"([\w/]+)(?:\.[\w-]+)?\.(?:so|pyd)", path)
             name = match[1].replace("/", ".") if match else ""
+            items = self.modules[name].items if name in self.modules else []
+            if match and [suffix for suffix, _ in items] == [".pyi"] and f"{match[1]}.pxd" in files.plain:
+                items.append((".pxd", files.plain[f"{match[1]}.pxd"]))
             if name and name not in self.modules and not any(part.startswith("_") for part in name.split(".")):
                 skipped.append((item.path, "compiled, and there is no stub (.pyi) that says what is in it"))
         for name, text in files.stubs.items():
@@ -14725,7 +15207,7 @@ class PythonCode:
             return module.scopes
         for suffix, item in module.items:
             try:
-                source = PythonSource(item.path, read_python(item))
+                source = self.cython_source(item) if suffix in (".pyx", ".pxd") else PythonSource(item.path, read_python(item))
             except Exception as error:  # of the file or the parser: it costs this file alone
                 reason = fault_of(error)
                 module.fault = module.fault or reason
@@ -14741,6 +15223,27 @@ class PythonCode:
         if not module.scopes:
             module.fault = module.fault or "it holds nothing"
         return module.scopes
+
+    def cython_source(self, item: Item) -> PythonSource:
+        """The source of a compiled module, or its declarations for others that are compiled, with what it includes, each file once."""
+        import posixpath
+        import warnings
+        done: set[str] = set()
+
+        def included(path: str, name: str) -> str | None:
+            where = [posixpath.normpath(posixpath.join(posixpath.dirname(path), name)), name]
+            found = next((place for place in where if place in self.files.plain and place not in done), None)
+            done.add(found or "")
+            try:
+                return read_python(self.files.plain[found]) if found else None
+            except Exception as error:
+                self.skipped.append((str(found), fault_of(error)))
+                return None
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about escapes in its texts
+            lines, places = read_cython(item.path, read_python(item), included)
+        return PythonSource(item.path, "\n".join(lines), places=places)
 
     def take_scope(self, module: PythonModule, source: PythonSource) -> None:
         scope = Scope(module.name, module.is_package).read(source.tree.body, source)
@@ -14804,6 +15307,7 @@ class PythonCode:
             names: list[str] | None = None
             for operator, node in scope.all:
                 found = self.names_in(scope, node, depth + 1)
+                self.partial |= {module} if found is None else set()
                 if operator == "=" and found is not None and (found or names is None):
                     names = found
                 elif found and operator == "+":
@@ -14822,10 +15326,13 @@ class PythonCode:
         if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
             names: list[str] = []
             for part in node.elts:
-                names += (self.names_in(scope, part.value, depth + 1) or []) if isinstance(part, ast.Starred) else filter(None, [text_of(part)])
+                more = self.names_in(scope, part.value, depth + 1) if isinstance(part, ast.Starred) else list(filter(None, [text_of(part)]))
+                self.partial |= {scope.module} if more is None else set()
+                names += more or []
             return names
         if isinstance(node, ast.BinOp):
             sides = [self.names_in(scope, side, depth + 1) for side in (node.left, node.right)]
+            self.partial |= {scope.module} if None in sides else set()
             return None if sides == [None, None] else [*(sides[0] or ()), *(sides[1] or ())]
         if isinstance(node, ast.Dict):
             return [text_of(key) for key in node.keys if text_of(key)]
@@ -14834,7 +15341,9 @@ class PythonCode:
             return self.names_in(scope, inner, depth + 1) if inner is not None else None
         if isinstance(node, ast.Attribute) and node.attr == "__all__":
             found = self.resolve_expression(scope.module, node.value, depth + 1)
-            return self.list_all(found.module, depth + 1) if found and found.kind == "module" else None
+            listed = self.list_all(found.module, depth + 1) if found and found.kind == "module" else None
+            self.partial |= {scope.module} if found and found.module in self.partial else set()
+            return listed
         if isinstance(node, ast.Name):
             for binding in scope.names.get(node.id, ()):
                 if binding.kind == "import" and binding.target[1] == "__all__":
@@ -14864,7 +15373,7 @@ class PythonCode:
                 found[name] = (0 if listed is None else 1) if own else (0 if again or listed is None else 1) if offered else 2
             for star in scope.stars:
                 for name, rank in self.star_names(star, depth).items():
-                    found.setdefault(name, rank if listed is None else 2)
+                    found.setdefault(name, rank if listed is None or module in self.partial else 2)
             is_stub = True  # the second one
         self.exported[module] = found
         return found
@@ -14873,7 +15382,8 @@ class PythonCode:
         """What 'from module import *' takes."""
         listed = self.list_all(module)
         if listed is not None:
-            return dict.fromkeys(listed, 0)
+            own = self.exports(module, depth + 1) if module in self.partial else {}
+            return dict.fromkeys([*listed, *(name for name, rank in own.items() if rank < 2)], 0)
         return {name: 0 for name, rank in self.exports(module, depth + 1).items() if not name.startswith("_") and (rank < 2 or not self.is_public(module))}
 
     def resolve(self, module: str, name: str, depth: int = 0) -> Found | None:
@@ -16420,6 +16930,11 @@ TS_SUFFIXES = {".js": (".d.ts", ".ts", ".tsx"), ".jsx": (".d.ts", ".tsx"), ".mjs
 TS_FILES = (".d.ts", ".d.mts", ".d.cts", ".ts", ".mts", ".cts", ".tsx")
 JAVASCRIPT_FILES = (".js", ".mjs", ".cjs")
 NPM_SUBPATHS = 3000  # of one package: patterns in `exports` may name every file
+# Folders whose files nobody imports by their paths, although a package without `exports` does not forbid it: what it is built from, and built into.
+NPM_INNER = frozenset((
+    "dist src lib internal internals private esm esm5 cjs umd es es5 es6 es2015 es2020 esnext module modules build out output types typings typing test tests "
+    "__tests__ spec example examples benchmark benchmarks bench scripts script bin vendor vendors fixtures docs tools cli").split())
+NPM_BESIDE = re.compile(r"(?:(.+)\.d\.([mc]?)ts|(.+)/package\.json)")
 
 
 def exports_target(value: Any, conditions: frozenset[str], depth: int = 0) -> str:
@@ -16496,8 +17011,7 @@ class NpmPackage:
         found: dict[str, str] = {}
         exports = self.manifest.get("exports")
         if exports is None:
-            main = self.main()
-            return [("", main)] if main else []
+            return self.entries_by_path()
         if not isinstance(exports, dict) or not any(key.startswith(".") for key in exports):
             exports = {".": exports}
         closed = [key.partition("*")[0] for key, value in exports.items() if value is None and "*" in key]
@@ -16512,6 +17026,28 @@ class NpmPackage:
                         found.setdefault(name[2:], path)
         if "" not in found and "." in exports and (main := self.main()):
             found[""] = main
+        return sorted(found.items(), key=lambda pair: (pair[0].count("/") + bool(pair[0]), pair[0]))
+
+    def entries_by_path(self) -> list[tuple[str, str]]:
+        """The same of a package without `exports`, whose files are imported by their paths: declarations beside a script, and folders that say what they
+        are. Not those in the folder of the package's own entry: what of them is public, that offers."""
+        main = self.main()
+        found = {"": main} if main else {}
+        own_top = main[len(self.folder) + 1:].split("/")[:-1][:1]
+        for path in self.files.walk(self.folder) if not self.name.startswith("@types/") else ():
+            own = path[len(self.folder) + 1:]
+            folders = own.split("/")[:-1]
+            match = NPM_BESIDE.fullmatch(own)
+            if match is None or folders[:1] == own_top != [] or any(name.lower() in NPM_INNER or name.startswith("_") for name in folders):
+                continue
+            if match[3]:
+                subpath, path = match[3], self.declared(self.inside(match[3]))
+            elif self.files.is_file(f"{self.folder}/{match[1]}.{match[2]}js"):
+                subpath = re.sub(r"(?:^|/)index$", "", match[1]) if not match[2] else f"{match[1]}.{match[2]}js"
+            else:
+                continue
+            if path and path != main and len(found) < NPM_SUBPATHS:
+                found.setdefault(subpath, path)
         return sorted(found.items(), key=lambda pair: (pair[0].count("/") + bool(pair[0]), pair[0]))
 
     def expand(self, key: str, target: str) -> dict[str, str]:
@@ -16990,7 +17526,8 @@ class TsNamer:
     def main_name(self, symbol: TsSymbol, scope: TsScope, subpath: str) -> str:
         """What a user calls the thing that a module exports as a whole: by custom, since any name will do."""
         name = scope.umd or symbol.name
-        if scope.umd or (len(name) > 1 and name not in ("default", "export=", "_default", "exports", "module") and not name.startswith("_")):
+        is_plain = name in ("default", "export=", "_default", "exports", "module", "plugin")
+        if not is_plain and (scope.umd or (len(name) > 1 and not name.startswith("_"))):
             return name
         return (subpath.rpartition("/")[2] or self.short()) if subpath else self.short()
 
@@ -17325,8 +17862,8 @@ def add_declarations(collection: Collection, files: PackageFiles, package: NpmPa
     plain = [] if entries else javascript_entries(package)
     namer = TsNamer(program, package.name)
     listing: list[tuple[str, list[str]]] = []
-    for subpath, path in entries or plain:
-        read = program.source(path)
+    reads = [(subpath, program.source(path)) for subpath, path in entries or plain]  # all, since one may add to another
+    for subpath, read in reads:
         if read is not None and (read.is_module or subpath == ""):
             namer.add_entry(subpath, read.scope)
             listing.append((subpath, list(program.exports(read.scope))))
@@ -20148,6 +20685,8 @@ MESSAGES.update({
         "{imported} imported, {unchanged} unchanged, {missing} not installed, {failed} failed; {differs} installed in another version. {seconds} s, in {root}.",
         "导入 {imported}，未变 {unchanged}，未安装 {missing}，失败 {failed}；{differs} 个安装的版本与固定的不同。用时 {seconds} 秒，存入 {root}。"),
     "packages-looked": ("Looked for packages in: {places}. Install the project's packages and run this again.", "查找位置：{places}。请安装项目的包后重试。"),
+    "packages-elsewhere": ("Pinned, but their markers want them on other systems or Pythons than {python} on {system}: {names}.",
+                           "已固定，但其环境标记要求其他系统或 Python（当前为 {system} 上的 {python}）：{names}。"),
     "packages-transitive": ("{count} more are pinned as dependencies of these: add --all.", "另有 {count} 个作为它们的依赖被固定：加 --all。"),
 })
 
@@ -20306,12 +20845,15 @@ def index_project(folder: str, root: str, every: bool, options: Mapping[str, str
     the project pins nothing.
 
     {project, root, files, packages: [{package, id, pinned, file, direct, status, installed?, differs?, sections?, error?}], imported, unchanged, missing,
-    failed, differs: counts, transitive: how many are pinned and were not asked for, faults, places, seconds}. One that fails stops no other.
+    failed, differs: counts, transitive: how many are pinned and were not asked for, faults: files that cannot be read, warnings: what in the others is left
+    out, elsewhere: what markers do not want in the environment, places, seconds}. One that fails stops no other.
     """
     started = time.monotonic()
-    pins = read_pins(open_project(folder))
+    folder = open_project(folder).folder
+    pins = Pins(folder, project_environment(folder, options))
     if not pins.found:
-        raise DocError("not-found", "packages-none", project=pins.folder, faults="".join(f" {fault.message(lang)}." for fault in pins.faults))
+        raise DocError("not-found", "packages-none", project=pins.folder,
+                       faults="".join(f" {fault.message(lang)}." for fault in [*pins.faults, *pins.warnings]))
     tell(render_packages_head(pins, lang, every))
     installed = Installed(pins, options)
     chosen = [group for group in pins.found.values() if every or group[0].direct]
@@ -20333,11 +20875,23 @@ def index_project(folder: str, root: str, every: bool, options: Mapping[str, str
     report = {"project": pins.folder, "root": library.root, "files": list(dict.fromkeys(row["file"] for row in rows)), "packages": rows,
             **{status: counts[status] for status in ("imported", "unchanged", "missing", "failed")}, "differs": sum(1 for row in rows if row.get("differs")),
             "transitive": 0 if every else len(pins.found) - len(chosen), "faults": [str(fault) for fault in pins.faults],
+            "warnings": [str(fault) for fault in pins.warnings], "elsewhere": pins.elsewhere,
+            "environment": {name: pins.environment.get(name, "") for name in ("python_full_version", "sys_platform")},
             "places": [place for ecosystem in sorted({row["package"].partition(":")[0] for row in rows if row["status"] == "missing"})
                        for place in installed.looked.get(ecosystem, ())][:20],
             "seconds": round(time.monotonic() - started, 3)}
     tell(render_packages_end(report, lang))
     return report
+
+
+def project_environment(folder: str, options: Mapping[str, str]) -> dict[str, str]:
+    """What markers are held against: of the Python whose packages are read (see Installed). Raises DocError."""
+    python = os.path.abspath(os.path.expanduser(options["python"])) if options.get("python") else ""
+    own = [os.path.expanduser(options["venv"])] if options.get("venv") else [os.path.dirname(os.path.dirname(python))] if python else []
+    found = marker_environment(own or ([] if options else project_venvs(folder)))
+    if "python_version" in found:
+        return found
+    return marker_environment([], read_interpreter(python)["version"] if python else ".".join(map(str, sys.version_info[:3])))
 
 
 def import_package(pin: Pin, copy: Copy | None, id: str, library: Library, entries: Mapping[str, Record]) -> Record:
@@ -20381,7 +20935,11 @@ def render_packages_end(report: Record, lang: str) -> str:
     lines = ["", say(lang, "packages-done", **{name: report[name] for name in ("imported", "unchanged", "missing", "failed", "differs", "seconds", "root")})]
     lines += [say(lang, "packages-looked", places=", ".join(report["places"]))] if report["places"] else []
     lines += [say(lang, "packages-transitive", count=report["transitive"])] if report["transitive"] else []
-    return "\n".join([*lines, *(f"- {fault}" for fault in report["faults"])])
+    if report["elsewhere"]:
+        environment = report["environment"]
+        lines.append(say(lang, "packages-elsewhere", names=shorten(", ".join(report["elsewhere"]), 300), python=environment["python_full_version"],
+                         system=environment["sys_platform"]))
+    return "\n".join([*lines, *(f"- {fault}" for fault in [*report["faults"], *report["warnings"]])])
 
 
 # ── tools ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -25448,6 +26006,7 @@ def examine_sources(catalog: Catalog, settings: Settings, report: Record) -> Non
         pins = read_pins(catalog.project)
         report["project"] = {"path": pins.folder, "files": list(pins.stamps)[:50], "pins": len(pins.pins), "direct": sum(1 for pin in pins.pins if pin.direct)}
         report["problems"] += [fault.message(settings.lang) for fault in pins.faults]
+        report["project"]["warnings"] = [fault.message(settings.lang) for fault in pins.warnings]
     missing = set.intersection(*(set(row.pop("onlyWithoutEntry", settings.only)) for row in report["sources"])) if report["sources"] else set()
     report["problems"] += [say(settings.lang, "doctor-only", id=id) for id in sorted(missing)]
 
@@ -25572,7 +26131,8 @@ def render_report(report: Record, lang: str) -> str:
     lines += [] if report["clients"] else ["none is configured (doctrove setup)"]
     if "project" in report:
         row = report["project"]
-        lines += ["", "## Project", "", f"- {row['path']}: {row['pins']} pins, {row['direct']} direct, from {', '.join(row['files']) or 'no file'}"]
+        lines += ["", "## Project", "", f"- {row['path']}: {row['pins']} pins, {row['direct']} direct, from {', '.join(row['files']) or 'no file'}",
+                  *(f"- {warning}" for warning in row["warnings"])]
     lines += ["", "## Problems", "", *([f"- {problem}" for problem in report["problems"]] or ["none"])]
     return "\n".join(lines)
 
@@ -27592,6 +28152,8 @@ def import_pinned(root: str, options: Mapping[str, list[str]], settings: Setting
     where = {name: options[name][-1] for name in PACKAGE_OPTIONS if name in options}
     report = index_project(str(settings.project), root, "all" in options, where, settings.lang, lambda text: None)
     missing = [{"source": report["project"], "reason": fault} for fault in report["faults"]]
+    for warning in report["warnings"]:
+        log(warning)
     for row in report["packages"]:
         if row["status"] == "failed" or (row["status"] == "missing" and "optional" not in row.get("groups", ())):
             missing.append({"source": row["package"], "reason": shorten(render_package(row, settings.lang).strip("| "), 400)})

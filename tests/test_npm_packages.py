@@ -254,6 +254,32 @@ class Packages(Case):
         self.assertTrue({"README.md", "docs/guide.md", "CHANGELOG.md"} <= documents)
         self.assertNotIn("src/notes.md", documents)
 
+    def test_without_exports_files_beside_a_script_and_folders_that_say_what_they_are_are_imported_by_their_paths(self) -> None:
+        write(self.modules, {
+            "days/package.json": {"name": "days", "version": "1.0.0", "main": "days.js"}, "days/days.js": "", "days/index.d.ts":
+                "export = days;\ndeclare function days(): days.Day;\ndeclare namespace days { interface Day { year(): number } }\n",
+            "days/plugin/utc.js": "", "days/plugin/utc.d.ts":
+                "declare const plugin: () => void;\nexport = plugin;\ndeclare module 'days' { interface Day { utc(): Day }\n export function utc(): Day }\n",
+            "days/plugin/types.d.ts": "export type Alone = 1;\n", "days/more/index.js": "", "days/more/index.d.ts": "export function more(): void;\n",
+            "days/other/package.json": {"types": "./built/other.d.ts"}, "days/other/built/other.d.ts": "export function other(): void;\n",
+            "days/esm/index.js": "", "days/esm/index.d.ts": "export function twice(): void;\n",
+            "days/_own/x.js": "", "days/_own/x.d.ts": "export function own(): void;\n"})
+        found = self.sections("days")
+        for id, path in {"utc": "plugin/utc.d.ts:1", "days.utc": "plugin/utc.d.ts:4", "days.Day.utc": "plugin/utc.d.ts:3", "more": "more/index.d.ts:1",
+                         "other": "other/built/other.d.ts:1"}.items():
+            with self.subTest(id):
+                self.assertEqual(found[id]["path"], path)
+        self.assertIn("days/plugin/utc", found["utc"]["names"])
+        self.assertIn("Import from `days/more`.", found["more"]["body"])
+        self.assertEqual({"Alone", "twice", "own"} & set(found), set())
+
+    def test_without_exports_what_stands_beside_the_entry_in_its_folder_is_the_entrys(self) -> None:
+        write(self.modules, {
+            "deep/package.json": {"name": "deep", "version": "1.0.0", "main": "main/index.js"}, "deep/main/index.js": "", "deep/main/part.js": "",
+            "deep/main/index.d.ts": "export { part } from './part';\n",
+            "deep/main/part.d.ts": "export function part(): void;\nexport function inner(): void;\n"})
+        self.assertEqual(sorted(self.sections("deep")), ["part"])
+
     def test_declarations_from_types_versions_and_from_the_types_package(self) -> None:
         write(self.modules, {"a/package.json": {"name": "a", "types": "index.d.ts", "typesVersions": {"<=3": {"*": ["old/*"]}, "*": {"*": ["new/*"]}}},
                              "a/new/index.d.ts": "export declare const fresh: 1;", "a/index.d.ts": "export declare const stale: 1;",

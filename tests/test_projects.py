@@ -5,13 +5,19 @@ import json
 import os
 import re
 import shutil
+import sys
 import time
 import unittest
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from processes import Server, command
-from support import ROOT, doctrove, make_folder, open_catalog, write_index
+from support import ROOT, doctrove, load_cases, make_folder, open_catalog, write_index
 
+# What the markers in the fixtures are held against.
+LINUX = {"python_version": "3.12", "python_full_version": "3.12.1", "sys_platform": "linux", "platform_system": "Linux", "os_name": "posix",
+         "platform_machine": "x86_64", "implementation_name": "cpython", "platform_python_implementation": "CPython"}
 PROJECTS = os.path.join(ROOT, "tests", "fixtures", "projects")
 WHOLE = 100_000  # characters of hostile text
 PATIENCE = 5.0  # seconds of this process for one of them; what grows faster than the text takes minutes
@@ -29,10 +35,12 @@ def put(folder: str, files: dict[str, Any]) -> str:
 
 
 def describe(pins: Any) -> list[str]:
-    """The lines of a fixture's pins.txt: package, version, exact or range, direct or transitive, file, groups; and the faults."""
+    """The lines of a fixture's pins.txt: package, version, exact or range, direct or transitive, file, groups; the faults, the warnings, and what
+    markers want elsewhere."""
     lines = [[f"{pin.ecosystem}:{pin.name}", pin.version or "*", "exact" if pin.exact else "range", "direct" if pin.direct else "transitive", pin.file,
               *pin.groups] for pin in pins.pins]
-    return [" ".join(line) for line in lines] + [f"fault {fault}" for fault in pins.faults]
+    return [" ".join(line) for line in lines] + [f"fault {fault}" for fault in pins.faults] + [f"warning {fault}" for fault in pins.warnings] + [
+        f"elsewhere {name}" for name in pins.elsewhere]
 
 
 def npm_lock(*packages: tuple[str, str], **root: Any) -> dict[str, Any]:
@@ -53,7 +61,7 @@ class Files(ProjectCase):
         self.assertGreater(len(names), 20)
         for name in names:
             with self.subTest(name), open(os.path.join(PROJECTS, name, "pins.txt"), encoding="utf-8") as file:
-                self.assertEqual(describe(doctrove.Pins(os.path.join(PROJECTS, name))), file.read().splitlines())
+                self.assertEqual(describe(doctrove.Pins(os.path.join(PROJECTS, name), LINUX)), file.read().splitlines())
 
     def test_lines_may_end_as_windows_has_them(self) -> None:
         for name in sorted(os.listdir(PROJECTS)):
@@ -66,7 +74,7 @@ class Files(ProjectCase):
                     with open(os.path.join(place, file), "wb") as target:
                         target.write(data.replace(b"\n", b"\r\n"))
             with self.subTest(name), open(os.path.join(folder, "pins.txt"), encoding="utf-8") as text:
-                self.assertEqual(describe(doctrove.Pins(folder)), text.read().splitlines())
+                self.assertEqual(describe(doctrove.Pins(folder, LINUX)), text.read().splitlines())
 
     def test_a_file_that_is_broken_is_named_with_its_line_and_the_others_are_read(self) -> None:
         good = {"package.json": {"dependencies": {"zod": "3.23.8"}}}
@@ -158,6 +166,141 @@ class Files(ProjectCase):
             doctrove.Pins(folder)
             with self.subTest(sign):
                 self.assertLess(time.process_time() - before, PATIENCE)
+
+
+@contextmanager
+def without_venv() -> Iterator[None]:
+    """No virtual environment is active."""
+    active = os.environ.pop("VIRTUAL_ENV", None)
+    try:
+        yield
+    finally:
+        if active is not None:
+            os.environ["VIRTUAL_ENV"] = active
+
+
+class Markers(ProjectCase):
+    def test_each_comes_to_what_the_case_says(self) -> None:
+        for marker, expected in load_cases("markers"):
+            with self.subTest(marker):
+                try:
+                    found = doctrove.read_marker(marker, LINUX)
+                except ValueError:
+                    found = "malformed"
+                self.assertIs(found, expected) if expected != "malformed" else self.assertEqual(found, expected)
+
+    def test_deep_and_long_ones_end(self) -> None:
+        for marker in ("(" * WHOLE, "extra == 'x' and " * (WHOLE // 16), "'" * WHOLE, " " * WHOLE, "a." * WHOLE):
+            with self.subTest(marker[:20]), self.assertRaises(ValueError):
+                doctrove.read_marker(marker, LINUX)
+
+    def found(self, files: dict[str, Any]) -> list[str]:
+        return describe(doctrove.Pins(self.project(files), LINUX))
+
+    def test_requirements_for_other_systems_are_not_pinned(self) -> None:
+        text = 'one==1.0 ; sys_platform == "win32"\ntwo==2.0; python_version >= "3.8"\nthree==3.0 ; odd\nfour==1 ; python_version < "3"\nfour==2\n'
+        self.assertEqual(self.found({"requirements.txt": text}), [
+            "pypi:four 2 exact direct requirements.txt", "pypi:three 3.0 exact direct requirements.txt", "pypi:two 2.0 exact direct requirements.txt",
+            "warning requirements.txt: odd: the marker cannot be read, taken as holding", "elsewhere one"])
+
+    def test_what_only_packages_for_other_systems_ask_for_is_not_pinned(self) -> None:
+        lock = ('[[package]]\nname = "a"\nversion = "1"\n[package.dependencies]\nb = {version = "*", markers = "os_name == \'nt\'"}\n'
+                '[[package]]\nname = "b"\nversion = "1"\n[package.dependencies]\nc = "*"\nd = "*"\n'
+                '[[package]]\nname = "c"\nversion = "1"\n[package.dependencies]\nb = "*"\n[[package]]\nname = "d"\nversion = "1"\n'
+                '[[package]]\nname = "e"\nversion = "1"\nmarkers = "sys_platform == \'win32\'"\n[package.dependencies]\nf = "*"\n'
+                '[[package]]\nname = "f"\nversion = "1"\n[[package]]\nname = "g"\nversion = "1"\n'
+                'markers = {main = "sys_platform == \'win32\'", dev = "sys_platform == \'linux\'"}\n')
+        manifest = '[project]\ndependencies = ["a", "d", "f; os_name == \'nt\'"]\n'
+        self.assertEqual(self.found({"poetry.lock": lock, "pyproject.toml": manifest}), [
+            "pypi:a 1 exact direct poetry.lock", "pypi:d 1 exact direct poetry.lock",
+            # b and c ask for each other, and nobody else does who can be seen: what goes round is kept
+            "pypi:b 1 exact transitive poetry.lock", "pypi:c 1 exact transitive poetry.lock", "pypi:g 1 exact transitive poetry.lock",
+            "elsewhere e", "elsewhere f"])
+
+    def test_each_kind_of_lock_file_knows_markers(self) -> None:
+        marker = "sys_platform == 'win32'"
+        cases: dict[str, Any] = {
+            "pdm.lock": f'[[package]]\nname = "x"\nversion = "1"\nmarker = "{marker}"\n[[package]]\nname = "y"\nversion = "1"\n',
+            "pylock.toml": f'[[packages]]\nname = "x"\nversion = "1"\nmarker = "{marker}"\n[[packages]]\nname = "y"\nversion = "1"\n',
+            "Pipfile.lock": {"default": {"x": {"version": "==1", "markers": marker}, "y": {"version": "==1"}}},
+            "uv.lock": '[[package]]\nname = "y"\nversion = "1"\n[[package]]\nname = "x"\nversion = "1"\n[[package]]\nname = "me"\nversion = "1"\n'
+                       f'source = {{ virtual = "." }}\ndependencies = [{{ name = "y" }}, {{ name = "x", marker = "{marker}" }}]\n'}
+        for name, content in cases.items():
+            with self.subTest(name):
+                pins = doctrove.Pins(self.project({name: content}), LINUX)
+                self.assertEqual(([pin.name for pin in pins.pins], pins.elsewhere, list(map(str, pins.warnings))), (["y"], ["x"], []))
+
+    def test_the_environment_in_the_project_tells_the_version_of_python(self) -> None:
+        lines = 'old==1 ; python_version < "3.5"\nnew==1 ; python_version >= "3.5"\n'
+        for config, elsewhere in (("version = 3.4.1\n", ["new"]), ("implementation = CPython\nversion_info = 3.12.1.final.0\n", ["old"]), ("home = x\n", [])):
+            with self.subTest(config):
+                folder = self.project({"requirements.txt": lines, ".venv/pyvenv.cfg": config})
+                self.assertEqual(doctrove.Pins(folder).elsewhere, elsewhere)
+
+    def test_options_that_name_a_python_decide_and_else_the_one_that_runs(self) -> None:
+        folder = self.project({"venv/pyvenv.cfg": "version = 3.4.1\n", "other/pyvenv.cfg": "version_info = 3.5.2\n", "empty/x": ""})
+        running = ".".join(map(str, sys.version_info[:3]))
+        cases: list[tuple[str, dict[str, str], str]] = [
+            ("", {}, "3.4.1"), ("", {"venv": "other"}, "3.5.2"), ("", {"python": "other/bin/python"}, "3.5.2"), ("", {"site-packages": "x"}, running),
+            ("empty", {}, running)]
+        for place, options, version in cases:
+            with self.subTest(options, place=place), without_venv():
+                named = {name: os.path.join(folder, *path.split("/")) for name, path in options.items()}
+                found = doctrove.project_environment(os.path.join(folder, place), named)
+                self.assertEqual((found["python_full_version"], found["sys_platform"]), (version, sys.platform))
+
+    def test_what_is_wanted_elsewhere_is_not_missing_and_is_named(self) -> None:
+        files = {"requirements.txt": 'here==1\nthere==1 ; sys_platform == "none"\n', ".venv/pyvenv.cfg": "version = 3.12.1\n"}
+        done = command("index", "--project", self.project(files), "--root", make_folder(self), "--json")
+        report = json.loads(done.stdout)
+        self.assertEqual([row["package"] for row in report["packages"]], ["pypi:here"])
+        self.assertEqual((report["elsewhere"], report["environment"]["python_full_version"]), (["there"], "3.12.1"))
+
+
+class Warnings(ProjectCase):
+    def test_what_has_another_form_than_it_should_is_named_with_its_path(self) -> None:
+        good = '[[package]]\nname = "good"\nversion = "1"\n'
+        cases: list[tuple[str, Any, str]] = [
+            ("uv.lock", "package = 1\n", "package must be a list"),
+            ("uv.lock", good + '[[package]]\nversion = "1"\n', "package[1].name is missing"),
+            ("uv.lock", good + '[[package]]\nname = "x"\nversion = 1\n', "package[1].version must be a text"),
+            ("poetry.lock", good + '[[package]]\nname = "x"\n', "package[1].version is missing"),
+            ("pylock.toml", '[[packages]]\nname = []\n', "packages[0].name must be a text"),
+            ("Cargo.lock", good + '[[package]]\nname = "x"\nversion = ["1"]\n', "package[1].version must be a text"),
+            ("Pipfile.lock", {"default": {"x": "==1"}}, "default.x must be a table"),
+            ("package-lock.json", {"packages": {"node_modules/x": 1}}, "packages.node_modules/x must be a table"),
+            ("package-lock.json", {"packages": {"": {"dependencies": ["x"]}}}, "packages..dependencies must be a table"),
+            ("bun.lock", {"packages": {"x": "x@1"}}, "packages.x must be a list"),
+            ("pnpm-lock.yaml", "lockfileVersion: '9.0'\npackages:\n  x@1.0.0: text\n", "packages.x@1.0.0 must be a table"),
+            ("yarn.lock", '__metadata:\n  version: 8\n\n"x@npm:^1":\n  resolution: "x@npm:1.0.0"\n', "x@npm:^1.version is missing"),
+            ("package.json", {"dependencies": {"x": 1}}, "dependencies.x must be a text"),
+            ("pyproject.toml", '[project]\ndependencies = "x"\n', "project.dependencies must be a list"),
+            ("Cargo.toml", 'dependencies = ["x"]\n', "dependencies must be a table")]
+        for name, content, text in cases:
+            with self.subTest(text, name=name):
+                pins = doctrove.Pins(self.project({name: content}), LINUX)
+                self.assertIn(f"{name}: {text}: left out", list(map(str, pins.warnings)))
+                self.assertEqual(pins.faults, [])
+
+    def test_lines_that_name_no_package_are_named(self) -> None:
+        lines = {"git+https://x/y.git": True, "./wheels/x.whl": True, "==1.0": True, "a b": True, "-e git+https://x/y.git": True, "x>": True, "x==": True,
+                 "x==latest!": True, ".": False, "-e .": False, "--index-url https://x": False, "x @ https://x/y.whl": False, "x[a]>=1; extra == 'b'": False}
+        for line, is_named in lines.items():
+            with self.subTest(line):
+                pins = doctrove.Pins(self.project({"requirements.txt": f"{line}\nz==1\n"}), LINUX)
+                self.assertEqual([str(fault).startswith(f"requirements.txt: {line[0]}") for fault in pins.warnings], [True] * is_named)
+                self.assertIn("z", [pin.name for pin in pins.pins])
+
+    def test_a_thousand_of_them_are_not_all_named(self) -> None:
+        pins = doctrove.Pins(self.project({"requirements.txt": "./a\n" * 1000}), LINUX)
+        self.assertEqual((len(pins.warnings), str(pins.warnings[-1])), (20, "requirements.txt: more of this kind is not named"))
+
+    def test_the_report_of_an_index_and_the_log_of_a_pack_name_them(self) -> None:
+        folder = self.project({"requirements.txt": "./vendored\nx==1\n"})
+        done = command("index", "--project", folder, "--root", make_folder(self))
+        self.assertIn("- requirements.txt: ./vendored: names no package", done.stdout.decode())
+        done = command("pack", "--project", folder, "-o", os.path.join(make_folder(self), "docs.pyz"))
+        self.assertIn("requirements.txt: ./vendored: names no package", done.stderr.decode())
 
 
 class Toml(unittest.TestCase):
@@ -517,6 +660,11 @@ class Index(ProjectCase):
         report = json.loads(done.stdout)
         self.assertEqual((done.returncode, report["project"]["pins"]), (1, 1))
         self.assertIn("Cargo.lock", report["problems"][0])
+
+    def test_doctor_names_what_pins_nothing_and_finds_no_fault_in_it(self) -> None:
+        done = command("--project", self.project({"requirements.txt": "./vendored\nx==1\n"}), "doctor")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("- requirements.txt: ./vendored: names no package", done.stdout.decode())
 
 
 if __name__ == "__main__":

@@ -174,6 +174,11 @@ class Names(unittest.TestCase):
             with self.subTest(name):
                 self.found({"sample/__init__.py": "from ._inner import f\n" + text, "sample/_inner.py": "__all__ = ['f']\ndef f(): pass\n"}, "sample.f")
 
+    def test_where_a_part_of_all_is_not_known_what_the_module_defines_is_offered(self) -> None:
+        inner = "__all__ = made(globals()) + ['h']\nclass F: pass\nf = F()\ndef h(): pass\n"
+        self.found({"sample/__init__.py": "from ._middle import *\n", "sample/_inner.py": inner,
+                    "sample/_middle.py": "from . import _inner\nfrom ._inner import *\n__all__ = ['x']\n__all__ += _inner.__all__\n"}, "sample.f")
+
     def test_an_import_as_itself_is_offered(self) -> None:
         self.found({"sample/api.py": "from ._inner import f as f\n", "sample/_inner.py": "def f(): pass\n"}, "sample.api.f")
 
@@ -281,6 +286,100 @@ class Stubs(unittest.TestCase):
     def test_a_compiled_module_without_a_stub_is_named(self) -> None:
         done = imported(install(self, {"sample/__init__.py": "def f(): pass\n", "sample/fast.cpython-311-x86_64-linux-gnu.so": b"\x7fELF"}))
         self.assertEqual([row["path"] for row in done.report["skippedFiles"]], ["sample/fast.cpython-311-x86_64-linux-gnu.so"])
+
+
+CYTHON = '''\
+"""About fast."""
+cimport cython
+from libc.math cimport sin
+include "more.pxi"
+__all__ = ["area", "Shape",
+           "SIZE", "total", "old"]
+DEF LIMIT = 5
+SIZE = LIMIT
+cdef int hidden(int a) except -1:
+    return a
+
+@cython.boundscheck(False)
+def area(Shape shape not None, double[:] edges, *, bint exact=True, kind=u"plain"):
+    """Tells the area: of a shape."""
+    cdef int i = 0
+    for i in range(5): pass
+    """no docstring"""
+
+cpdef inline double total(double a, double b=2.0) noexcept nogil:
+    return a + b
+
+IF UNAME_SYSNAME == "Windows":
+    old = 1
+ELSE:
+    old = <object>NULL
+
+cdef public class Shape(Base) [ type ShapeType, object Shape ]:
+    """A shape."""
+    cdef readonly double width, height
+    cdef int secret
+    def __cinit__(self, double width=1.0):
+        self.width = width
+
+    property name:
+        "Its name."
+        def __get__(self):
+            return "x"
+
+    @staticmethod
+    def made(text): return Shape()
+
+    cdef void _move(self, int x):
+        pass
+'''
+
+
+class Cython(unittest.TestCase):
+    def setUp(self) -> None:
+        self.records = sections(self, {"sample/__init__.py": "", "sample/fast.so": b"\x7fELF", "sample/fast.pyx": CYTHON,
+                                       "sample/more.pxi": 'class Base:\n    """Below."""\n\ndef helper(): pass\n'})
+
+    def test_what_python_can_use_has_its_section(self) -> None:
+        names = ["SIZE", "Base", "helper", "area", "total", "old", "Shape", "Shape.name", "Shape.made"]
+        self.assertEqual(sorted(self.records), sorted(["sample", "sample.fast", *(f"sample.fast.{name}" for name in names)]))
+
+    def test_signatures_are_those_that_a_caller_sees(self) -> None:
+        for name, heading in {"area": 'area(shape, edges, *, exact=True, kind=u"plain")', "total": "total(a, b=2.0)", "Shape": "Shape(width=1.0)"}.items():
+            with self.subTest(name):
+                self.assertEqual(self.records[f"sample.fast.{name}"]["heading"], f"sample.fast.{heading}")
+        self.assertIn("shape: Shape", self.records["sample.fast.area"]["body"])
+        self.assertIn("-> double", self.records["sample.fast.total"]["body"])
+
+    def test_docstrings_and_attributes_are_kept(self) -> None:
+        for name, text in {"area": "Tells the area: of a shape.", "Shape": "A shape.", "Shape.name": "Its name.", "Base": "Below."}.items():
+            with self.subTest(name):
+                self.assertIn(text, self.records[f"sample.fast.{name}"]["body"])
+        self.assertIn("width: double", self.records["sample.fast.Shape"]["body"])
+        self.assertNotIn("secret", self.records["sample.fast.Shape"]["body"])
+        self.assertNotIn("no docstring", self.records["sample.fast.area"]["body"])
+
+    def test_places_are_those_in_the_source_and_in_what_it_includes(self) -> None:
+        place = 1 + next(at for at, line in enumerate(CYTHON.split("\n")) if line.startswith("def area"))
+        self.assertEqual(self.records["sample.fast.area"]["path"], f"sample/fast.pyx:{place}")
+        self.assertEqual(self.records["sample.fast.helper"]["path"], "sample/more.pxi:4")
+
+    def test_declarations_stand_in_for_a_stub_that_says_nothing(self) -> None:
+        records = sections(self, {"sample/fast.so": b"\x7fELF", "sample/fast.pyi": "def __getattr__(name): ...\n",
+                                  "sample/fast.pxd": "cdef int no(int a)\ncpdef double yes(double x0, bint derivative=*) noexcept nogil\n"})
+        self.assertEqual(records["sample.fast.yes"]["heading"], "sample.fast.yes(x0, derivative=...)")
+        self.assertNotIn("sample.fast.no", records)
+
+    def test_hostile_sources_never_raise_and_take_linear_time(self) -> None:
+        cases = {
+            "an open text": 'def f():\n    """' + "x" * 1000, "open brackets": "def f(" * 100000, "spaces": "cpdef int" + " " * 500000 + "f",
+            "a parameter": "def f(int" + " " * 500000 + "x): pass", "commas": "a" + ", a" * 200000, "includes": 'include "fast.pyx"\n' * 1000,
+            "deep": "".join(" " * depth + "if 1:\n" for depth in range(1000)), "quotes": "'''" * 100001, "colons": "class C" + "(" * 100000 + ":"}
+        for name, text in cases.items():
+            with self.subTest(name):
+                start = time.perf_counter()
+                self.assertIn("sample.g", sections(self, {"sample/__init__.py": "def g(): pass\n", "sample/fast.pyx": text}))
+                self.assertLess(time.perf_counter() - start, 20)
 
 
 class Broken(unittest.TestCase):

@@ -6,10 +6,11 @@
 Installs each client (PyPI `mcp`, npm TypeScript client; both generations) into a folder of its own, lets it connect in
 each of its modes, list the tools and call them, list and read the resources, get a prompt and complete, and judges what it saw. The negotiated
 protocol version is judged too: a client falls back to an older one without a word when the newer side of a server is broken. Needs Python 3.10
-(`mcp` does), node and npm. Then each client asks a file packed from documentation that is made here, alone in a folder that cannot be written, without a home
-and, where that is permitted, without any network. Over HTTP each one is refused without a token, then does the same with it, and has to be told when
-another process imports something into the library that is served. Prints one line per client and mode, closes with `N passed, M failed`. Exit status: 0
-all passed, 1 something failed, 2 no node.
+(`mcp` does), node and npm. Then those very installations are a project with pinned packages: its documentation is packed into one file, and each
+client asks that file ten questions about their interfaces, alone in a folder, without a home and, where that is permitted, on a file system that cannot be
+written and without any network. Over HTTP each one is refused without a token, then does the same with it, and has to be told when another process
+imports something into the library that is served. Prints one line per client and mode, closes with `N passed, M failed`. Exit status: 0 all passed,
+1 something failed, 2 no node.
 """
 from __future__ import annotations
 
@@ -32,6 +33,7 @@ sys.path.insert(0, str(HERE.parent))
 from official import FLAGS, RUN_SECONDS, HttpServer, install_npm, install_once, run  # noqa: E402
 
 WORKERS = 2
+PACK_SECONDS = 300
 TOKEN = "a-token-of-these-tests-alone"
 # Both SDKs wait two seconds for a server to end by itself once its input is closed, and kill it then.
 CLOSE_SECONDS = 2
@@ -87,16 +89,24 @@ GOOD = [
     }),
 ]
 BUNDLED = Context("express", "4.21.2", "wildcard routes", "req.params[0]")
-# What a packed file is asked: a word of each function's section, with the version that was packed and without.
-WORDS = ("open", "close", "read", "write", "seek")
-PACKED = [
-    Call("doc_extract", {"id": "valve", "focus": f"{word} a valve", **given}, f"valve.{word}", {
-        "version == 7.2": lambda answer: answer["version"] == "7.2",
-        f"the first section is valve.{word}": lambda answer, word=word: answer["sections"][0]["heading"] == f"valve.{word}(name)",
-    })
-    for word in WORDS for given in ({}, {"version": "7"})
-]
-VALVE = Context("valve", "7.2", "open a valve", "valve.open('main')")
+# The project whose documentation is packed is what these two installed; what it is asked, and the section that answers best.
+PROJECT = ("py2", "ts1")
+QUESTIONS = [
+    ("anyio", "create_task_group", "anyio.create_task_group"), ("anyio", "to_thread.run_sync", "anyio.to_thread.run_sync"),
+    ("pydantic", "BaseModel.model_validate", "pydantic.BaseModel.model_validate"), ("click", "option", "click.option"),
+    ("jsonschema", "validate", "jsonschema.validate"), ("pyjwt", "encode", "jwt.encode"), ("jose", "jwtVerify", "jwtVerify"),
+    ("zod", "ZodString.email", "z.ZodString.email"), ("hono", "Context.json", "Context.json"),
+    ("@modelcontextprotocol/sdk", "Client.callTool", "Client.callTool")]
+
+
+def packed_calls(pins: dict[str, str]) -> list[Call]:
+    """What a packed file is asked, every other time with the version that is pinned, and what has to come of it."""
+    calls = []
+    for at, (name, focus, section) in enumerate(QUESTIONS):
+        calls.append(Call("doc_extract", {"id": name, "focus": focus, **({"version": pins[name]} if at % 2 else {})}, section, {
+            f"version == {pins[name]}, which is pinned": lambda answer, name=name: answer["version"] == pins[name],
+            f"the first section is {section}": lambda answer, section=section: answer["sections"][0]["id"] == section}))
+    return calls
 
 
 def asked(good: list[Call], context: Context, **more: Any) -> str:
@@ -245,47 +255,66 @@ def drive_http(driving: list[str], mode: str, protocol: str, server: Path) -> li
     return faults(seen, protocol, "both", GOOD, BUNDLED) + found
 
 
-def pack(server: Path, folder: Path) -> Path:
-    """The only file in a folder that cannot be written: the server with documentation made here. Raises RuntimeError."""
-    source, alone = folder / "valve-7.2", folder / "alone"
-    source.mkdir()
+def pack(server: Path, folders: dict[str, Path], folder: Path) -> tuple[Path, dict[str, str]]:
+    """(the documentation of everything that the clients of PROJECT had to install, as the only file in a folder; package -> version). Raises RuntimeError."""
+    python, node = (folders[name] for name in PROJECT)
+    project, alone = folder / "project", folder / "alone"
+    project.mkdir()
     alone.mkdir()
-    text = "".join(f"## valve.{word}(name)\n\nCall this to {word} a valve by its name.\n\n```python\nvalve.{word}('main')\n```\n\n" for word in WORDS)
-    (source / "api.md").write_text(f"# Valve API\n\n{text}", encoding="utf-8")
+    frozen = run([str(python_of(python)), "-m", "pip", "freeze", "--disable-pip-version-check"], RUN_SECONDS).stdout
+    (project / "requirements.txt").write_text(frozen, encoding="utf-8")
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(node / name, project)
+    (project / "node_modules").symlink_to(node / "node_modules", target_is_directory=True)
     packed = alone / "docs.pyz"
-    done = run([sys.executable, str(server), "pack", str(source), "-o", str(packed)], RUN_SECONDS)
+    done = run([sys.executable, str(server), "pack", "--project", str(project), "--venv", str(python), "--all", "-o", str(packed)], PACK_SECONDS)
     if done.returncode:
         raise RuntimeError(f"{server} cannot pack: {done.stderr.strip()[-1500:]}")
     alone.chmod(0o500)
-    return packed
+    pins = {name.lower(): version for name, _, version in (line.partition("==") for line in frozen.splitlines())}
+    lock = json.loads((node / "package-lock.json").read_text(encoding="utf-8"))
+    return packed, {**pins, **{place[13:]: about["version"] for place, about in lock["packages"].items() if place.count("node_modules/") == 1}}
 
 
-def drive_alone(driving: list[str], mode: str, protocol: str, packed: Path) -> list[str]:
-    """One client with the packed file and with nothing else: no home, and no network where it may be taken away."""
-    prefix = ["unshare", "-n"] if shutil.which("unshare") and not run(["unshare", "-n", "true"], RUN_SECONDS).returncode else []
+def isolation(folder: Path) -> tuple[list[str], str]:
+    """(what to put before a command, in words what that takes from it): the strongest that is permitted here. folder: what then cannot be written."""
+    read_only = ["unshare", "-n", "-m", "sh", "-c", 'mount -o remount,bind,ro / && exec "$@"', "sh"]
+    for prefix, words, proof in ((read_only, "no network, read-only", ["test", "!", "-w", str(folder)]), (["unshare", "-n"], "no network", ["true"])):
+        if shutil.which("unshare") and not run([*prefix, *proof], RUN_SECONDS).returncode:
+            return prefix, words
+    return [], "with the network, which cannot be taken away here"
+
+
+def drive_alone(driving: list[str], mode: str, protocol: str, packed: Path, pins: dict[str, str], prefix: list[str]) -> list[str]:
+    """One client with the packed file and with nothing else, not even a home."""
+    calls, context = packed_calls(pins), Context("anyio", pins["anyio"], "anyio.create_task_group", "anyio.create_task_group()")
     env = {name: value for name, value in os.environ.items() if name.upper() not in ("HOME", "USERPROFILE", "HOMEPATH", "HOMEDRIVE")}
-    return drive([*prefix, *driving], mode, protocol, "both", packed, PACKED, VALVE, cwd=packed.parent, env={**env, "NODE_NO_WARNINGS": "1"})
+    return drive([*prefix, *driving], mode, protocol, "both", packed, calls, context, cwd=packed.parent, env={**env, "NODE_NO_WARNINGS": "1"})
 
 
 def check(server: Path, root: Path, newest: bool, scratch: Path) -> tuple[int, int]:
     """Installs, drives and reports. Returns how many client-and-mode pairs passed and how many failed."""
     passed = failed = 0
-    packed = pack(server, scratch)
+    prefix, words = isolation(scratch)
+    folders: dict[str, Path] = {}
     with ThreadPoolExecutor(WORKERS) as pool:
         installing = {name: pool.submit(install, name, root, newest) for name in CLIENTS}
-        for name, client in CLIENTS.items():
+        for name in CLIENTS:
             try:
-                folder = installing[name].result()
+                folders[name] = installing[name].result()
             except (RuntimeError, subprocess.TimeoutExpired) as error:
                 failed += 1
                 print(f"FAIL {name}: {error}", flush=True)
-                continue
+        packed, pins = pack(server, folders, scratch) if folders.keys() >= set(PROJECT) else (None, {})
+        for name, folder in folders.items():
+            client = CLIENTS[name]
             version, driving = installed_version(name, folder), driver(name, folder)
             runs = [(mode, protocol, answers) for mode, protocol in client.modes.items() for answers in ("both", "text")]
             driven = [pool.submit(drive, driving, *arguments, server, GOOD, BUNDLED) for arguments in runs]
             for mode, protocol in client.modes.items():
-                runs.append((mode, protocol, "both, from a packed file alone"))
-                driven.append(pool.submit(drive_alone, driving, mode, protocol, packed))
+                if packed:
+                    runs.append((mode, protocol, f"both, from a packed file alone: {words}"))
+                    driven.append(pool.submit(drive_alone, driving, mode, protocol, packed, pins, prefix))
                 runs.append((mode, protocol, "both, over HTTP"))
                 driven.append(pool.submit(drive_http, driving, mode, protocol, server))
             for (mode, protocol, answers), future in zip(runs, driven):
