@@ -189,6 +189,7 @@ class Server:
                                         stderr=self.errors, env=clean_env() if env is None else env, bufsize=0)
         self.lines: queue.Queue[bytes] = queue.Queue()
         self.early: list[object] = []
+        self.ignored: set[str] = set()  # notifications that the test does not want to see
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
 
@@ -223,7 +224,8 @@ class Server:
         except queue.Empty:
             raise AssertionError(f"no message within {patience} s") from None
         assert line, f"the output has ended; standard error: {self.stderr()!r}"
-        return parse_line(line)
+        message = parse_line(line)
+        return self.next(patience) if isinstance(message, dict) and message.get("method") in self.ignored else message
 
     def answer(self, id: object, patience: float = PATIENCE) -> dict[str, object]:
         """The response with this id; what comes before it is kept for `next`."""

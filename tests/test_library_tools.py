@@ -1067,6 +1067,7 @@ class Wire(ToolCase):
         for era in ("2025-11-25", "2025-03-26", "2026-07-28"):
             shutil.rmtree(self.root, ignore_errors=True)
             with self.subTest(era), Server("--root", self.root, "--allow", self.above) as server:
+                server.ignored = {"notifications/resources/list_changed"}  # imports change the library, of which a client of the handshake era is told
                 yield (server if era == "2026-07-28" else server.open(era)), dict(ENVELOPE) if era == "2026-07-28" else {}
                 self.assertEqual(server.end().code, 0)
 
