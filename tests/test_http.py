@@ -1108,7 +1108,8 @@ class Crowds(OverHttp):
 
     def test_who_is_too_slow_is_given_up(self):
         limits = {"REQUEST": 1, "KEPT": 2, "SEND": 1, "LINGER": 1, "COMMENT": 1}
-        with contextlib.closing(Host("--http", "127.0.0.1:0", before="; ".join(f"doctrove.{name}_SECONDS = {value}" for name, value in limits.items()))) as host:
+        shorter = "; ".join(f"doctrove.{name}_SECONDS = {value}" for name, value in limits.items())
+        with contextlib.closing(Host("--http", "127.0.0.1:0", before=shorter)) as host:
             idle, silent, unread, listener = (self.peer(host) for _ in range(4))
             listener.ask(request("subscriptions/listen", {"_meta": ENVELOPE, "notifications": {}}, "L"))
             listener.event()
@@ -1201,8 +1202,8 @@ class Crowds(OverHttp):
         with contextlib.closing(Host("--http", "127.0.0.1:0", "--root", root)) as host:
 
             def says_changed(name):
-                passages = self.peer(host).ask(tool_call("doc_extract", {"id": name, "focus": "changed key"})).message()["result"]["structuredContent"]["sections"]
-                return any(f"The key of {name} is changed." in passage["body"] for passage in passages)
+                answer = self.peer(host).ask(tool_call("doc_extract", {"id": name, "focus": "changed key"})).message()["result"]["structuredContent"]
+                return any(f"The key of {name} is changed." in passage["body"] for passage in answer["sections"])
 
             self.assertEqual([says_changed(name) for name in ("left", "right")], [False, False])
 
