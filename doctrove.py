@@ -25373,7 +25373,7 @@ class HttpServer:
         self.waiting = 0  # calls in the pool
         self.connections: dict[HttpConnection, asyncio.Task[None]] = {}
         self.most_connections = MAX_CONNECTIONS
-        self.calls: dict[tuple[str | None, type, RequestId], set[str]] = {}  # handshake requests in flight -> what came of them
+        self.calls: dict[tuple[str, type, RequestId], threading.Event] = {}  # requests of sessions in flight -> set when they are cancelled
         self.kept = Cache(MAX_KEPT, engine.settings.cacheTtl)  # results as they are sent
         self.ended = Cache(MAX_ENDED, None)
         self.is_ending = False
@@ -25562,12 +25562,14 @@ class HttpServer:
         params, session = message.get("params"), request.header("mcp-session-id")
         if message.get("method") == "notifications/cancelled" and isinstance(params, dict) and session and version not in STATELESS_VERSIONS:
             id = params.get("requestId")
-            if is_request_id(id):
-                self.calls.get((session, type(id), id), set()).add("cancelled")
+            cancelled = self.calls.get((session, type(id), id)) if is_request_id(id) else None
+            if cancelled:
+                cancelled.set()
         return self.answer(connection, request, 202, {}, b"", str(message.get("method", "response")))
 
     async def call(self, connection: HttpConnection, request: HttpRequest, message: Record, negotiated: str | None) -> bool:
         """A request. negotiated: the handshake's version, None for a stateless one, which ends with its connection."""
+        import threading
         method, params = message["method"], message.get("params", {})
         if method in QUICK_METHODS:
             response = self.engine.answer(message, negotiated)
@@ -25580,12 +25582,11 @@ class HttpServer:
         self.check_load(message["id"])
         meta = params.get("_meta")
         wants_progress = isinstance(meta, dict) and "progressToken" in meta and request.accepts_events() and self.engine.may_wait(message)
-        session = request.header("mcp-session-id") if negotiated is not None else None
-        key = (session, type(message["id"]), message["id"])
-        outcome: set[str] = set()
-        if session is not None:
-            self.calls[key] = outcome
-        is_wanted = (lambda: not outcome) if negotiated is not None else (lambda: not connection.is_gone())
+        key = (request.header("mcp-session-id") or "", type(message["id"]), message["id"])
+        cancelled = threading.Event()
+        if key[0] and negotiated is not None:
+            self.calls[key] = cancelled
+        is_wanted = (lambda: not cancelled.is_set()) if negotiated is not None else (lambda: not connection.is_gone())
         label = f"{method} {params.get(NAMED_BY.get(method, ''), '')}" if self.debug else ""
         try:
             if wants_progress:
@@ -25598,9 +25599,9 @@ class HttpServer:
             if question and result and len(result) <= MAX_KEPT_BYTES and not response["result"].get("isError"):
                 self.kept.put(question, result)
         finally:
-            if self.calls.get(key) is outcome:
+            if self.calls.get(key) is cancelled:
                 del self.calls[key]
-        if outcome:
+        if cancelled.is_set():
             return self.answer(connection, request, 202, {}, b"", label + " cancelled")
         return self.answer(connection, request, 200, JSON_HEADERS, body, label)
 
@@ -25610,9 +25611,10 @@ class HttpServer:
         if message.get("method") != "tools/call" or not isinstance(params, dict) or params.get("name") not in TOOL_BY_NAME or self.engine.catalog.may_wait():
             return None
         try:
-            return self.engine.catalog.view()[0].serial, negotiated is None, params["name"], to_json(params.get("arguments"))
+            view, notices = self.engine.catalog.view()
         except DocError:
             return None
+        return None if notices else (view.serial, negotiated is None, params["name"], to_json(params.get("arguments")))
 
     async def stream_call(self, connection: HttpConnection, message: Record, negotiated: str | None, is_wanted: Callable[[], bool]) -> None:
         """Answers a long call on an event stream: how far it is, then the response."""
