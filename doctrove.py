@@ -24656,7 +24656,8 @@ const CLIENTS = [
   {"name": "qwen", "title": "Qwen Code", "syntax": "json", "keys": ["mcpServers"], "options": ["--answers", "text"],
     "user": "~/.qwen/settings.json", "project": ".qwen/settings.json",
     "stdio": {"command": "$command", "args": "$args"},
-    "http": null},
+    "http": {"httpUrl": "$url", "headers": "$headers"},
+    "add": ["qwen mcp add --scope user --transport http doctrove $url", " --header \"Authorization: Bearer YOUR_TOKEN\""]},
   {"name": "copilot", "title": "GitHub Copilot CLI", "syntax": "json", "keys": ["mcpServers"], "options": ["--answers", "text"],
     "user": "~/.copilot/mcp-config.json", "project": ".mcp.json",
     "stdio": {"type": "local", "command": "$command", "args": "$args", "tools": ["*"]},
@@ -24669,7 +24670,7 @@ const CLIENTS = [
     "user": "~/.continue/config.yaml", "project": "",
     "head": "name: my-config\nversion: 0.0.1\nschema: v1\n",
     "stdio": [{"name": "doctrove", "type": "stdio", "command": "$command", "args": "$args"}],
-    "http": null},
+    "http": [{"name": "doctrove", "type": "streamable-http", "url": "$url", "requestOptions": {"headers": "$headers"}}]},
   {"name": "cursor", "title": "Cursor", "syntax": "json", "keys": ["mcpServers"], "options": ["--answers", "text"],
     "user": "~/.cursor/mcp.json", "project": ".cursor/mcp.json",
     "stdio": {"command": "$command", "args": "$args"},
@@ -24696,7 +24697,7 @@ const CLIENTS = [
   {"name": "kiro", "title": "Kiro", "syntax": "json", "keys": ["mcpServers"], "options": ["--answers", "text"],
     "user": "~/.kiro/settings/mcp.json", "project": ".kiro/settings/mcp.json",
     "stdio": {"command": "$command", "args": "$args"},
-    "http": null},
+    "http": {"url": "$url", "headers": "$headers"}},
   {"name": "antigravity", "title": "Antigravity", "syntax": "json", "keys": ["mcpServers"], "options": ["--answers", "text"],
     "user": "~/.gemini/antigravity/mcp_config.json", "project": "",
     "stdio": {"command": "$command", "args": "$args"},
@@ -24704,7 +24705,7 @@ const CLIENTS = [
   {"name": "lm-studio", "title": "LM Studio", "syntax": "json", "keys": ["mcpServers"], "options": ["--answers", "text"],
     "user": "~/.lmstudio/mcp.json", "project": "",
     "stdio": {"command": "$command", "args": "$args"},
-    "http": null},
+    "http": {"url": "$url", "headers": "$headers"}},
   {"name": "air", "title": "JetBrains Air", "syntax": "json", "keys": ["mcpServers"], "options": ["--answers", "text"],
     "user": "", "project": ".air/mcp.json",
     "stdio": {"command": "$command", "args": "$args"},
@@ -24712,7 +24713,7 @@ const CLIENTS = [
   {"name": "goose", "title": "Goose", "syntax": "yaml", "keys": ["extensions"], "options": ["--answers", "text"],
     "user": ["~/.config/goose/config.yaml", "~/.config/goose/config.yaml", "%APPDATA%\\Block\\goose\\config\\config.yaml"], "project": "",
     "stdio": {"enabled": true, "type": "stdio", "name": "doctrove", "cmd": "$command", "args": "$args", "timeout": 300},
-    "http": null},
+    "http": {"enabled": true, "type": "streamable_http", "name": "doctrove", "uri": "$url", "headers": "$headers", "timeout": 300}},
   {"name": "mcporter", "title": "mcporter", "syntax": "json", "keys": ["mcpServers"], "options": [],
     "user": "~/.mcporter/mcporter.json", "project": "config/mcporter.json",
     "stdio": {"command": "$command", "args": "$args"},
@@ -24730,7 +24731,8 @@ function fillForm(form, values) {
   if (Array.isArray(form)) return form.map((part) => fillForm(part, values));
   if (typeof form === "string") return form.startsWith("$") ? values[form.slice(1)] : form;
   if (form === null || typeof form !== "object") return form;
-  return Object.fromEntries(Object.entries(form).map(([key, part]) => [key, fillForm(part, values)]).filter(([, part]) => part !== undefined));
+  const filled = Object.entries(form).map(([key, part]) => [key, fillForm(part, values)]);
+  return Object.fromEntries(filled.filter(([, part]) => part !== undefined && !(isObject(part) && Object.keys(part).length === 0)));
 }
 
 const flat = (value) => Array.isArray(value) ? "[" + value.map(flat).join(", ") + "]" : JSON.stringify(value);
