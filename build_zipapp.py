@@ -67,20 +67,21 @@ class BuildError(Exception):
 def split_rooms(source: str) -> dict[str, str]:
     """Module -> source: what a plain start needs, with a stub for each function of the other rooms; and those rooms. A module may call
     functions of the others and use nothing else of them."""
-    import doctrove
-    texts = {"doctrove": "", **dict.fromkeys(LATER, "from __future__ import annotations\n")}
+    parts: dict[str, list[str]] = {"doctrove": [], **{name: ["from __future__ import annotations\n"] for name in LATER}}
     module = "doctrove"
     for line in source.splitlines(keepends=True):
         if line.startswith("# ── "):
             room = line.strip("#─ \n")
             module = next((name for name, rooms in LATER.items() if room in rooms), "doctrove")
-        texts[module] += line
-    used = {name: {node.id for node in ast.walk(doctrove.strip_annotations(ast.parse(text))) if isinstance(node, ast.Name)} for name, text in texts.items()}
+        parts[module].append(line)
+    texts = {name: "".join(lines) for name, lines in parts.items()}
+    trees = {name: ast.parse(text) for name, text in texts.items()}
+    used = {name: names_used(tree) for name, tree in trees.items()}
     # What processes that it starts call is called from everywhere: their programs are texts.
     used[""] = set(re.findall(r"\bdoctrove\.(\w+)\(", source))
     stubs = ""
     for name in LATER:
-        functions, others = top_names(texts[name])
+        functions, others = top_names(trees[name])
         elsewhere = set().union(*(used[other] for other in used if other != name))
         if elsewhere.intersection(others):
             raise BuildError(f"{sorted(elsewhere.intersection(others))} of {name}, which is loaded later, are no functions and used elsewhere")
@@ -89,10 +90,25 @@ def split_rooms(source: str) -> dict[str, str]:
     return {**texts, "doctrove": f"{start}\n{stubs}{main}{end}"}
 
 
-def top_names(source: str) -> tuple[list[str], set[str]]:
+def names_used(tree: ast.Module) -> set[str]:
+    """The names in a module, but for those in annotations, which nothing reads at run time."""
+    found: set[str] = set()
+    todo: list[ast.AST] = [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+            continue
+        for field in node._fields:
+            value = getattr(node, field, None) if field not in ("annotation", "returns") else None
+            todo += [part for part in (value if isinstance(value, list) else [value]) if isinstance(part, ast.AST)]
+    return found
+
+
+def top_names(tree: ast.Module) -> tuple[list[str], set[str]]:
     """(functions, classes and variables) at the top of a module."""
     functions, others = [], set()
-    for node in ast.parse(source).body:
+    for node in tree.body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             functions.append(node.name)
         elif isinstance(node, ast.ClassDef):
