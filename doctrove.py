@@ -2378,18 +2378,41 @@ def space_out(text: str) -> str:
 CASED = bytes((*range(0xC3, 0xD7), 0xE1, 0xEA, 0xF0))
 
 
+ACCENTED = {
+    "a": "àáâãäåāăąǎḁạảấầẩẫậắằẳẵặ", "b": "ḃḅḇ", "c": "çćĉċčḉ", "d": "ďḋḍḏḑḓ", "e": "èéêëēĕėęěḕḗḙḛḝẹẻẽếềểễệ", "f": "ḟ", "g": "ĝğġģḡ", "h": "ĥḣḥḧḩḫ",
+    "i": "ìíîïĩīĭįǐḭḯỉị", "j": "ĵ", "k": "ķḱḳḵ", "l": "ĺļľḷḹḻḽ", "m": "ḿṁṃ", "n": "ñńņňṅṇṉṋ", "o": "òóôõöōŏőǒṍṏṑṓọỏốồổỗộớờởỡợ", "p": "ṕṗ",
+    "r": "ŕŗřṙṛṝṟ", "s": "śŝşšșṡṣṥṧṩ", "t": "ţťțṫṭṯṱ", "u": "ùúûüũūŭůűųǔǖǘǚǜṳṵṷṹṻụủứừửữự", "v": "ṽṿ", "w": "ŵẁẃẅẇẉ", "x": "ẋẍ",
+    "y": "ýÿŷẏỳỵỷỹ", "z": "źżžẑẓẕ"}
+
+def without_accents(text: str) -> str:
+    """`text` with the letters of ASCII for its small accented ones."""
+    for sign in set(text):
+        if "\x7f" < sign < "\u1f00":
+            for letter, signs in ACCENTED.items():
+                if sign in signs:
+                    text = text.replace(sign, letter)
+    return text
+
+
+def half_width(text: str) -> str:
+    """`text` with the signs of ASCII for their full-width forms, which Chinese and Japanese keyboards give."""
+    return "".join(chr(ord(sign) - 0xFEE0) if "\uff01" <= sign <= "\uff5e" else sign for sign in text)
+
+
 def fold(text: str) -> str:
-    """`text` case-folded (of the letterlike signs from U+2000 on, such as Roman numerals, only where it holds other cased letters too).
+    """`text` case-folded (of the letterlike signs from U+2000 on, such as Roman numerals, only where it holds other cased letters too) and without
+    accents."""
+    return text.lower() if text.isascii() else folded_bytes(text).lower().decode("utf-8", "surrogatepass")
+
+
+def folded_bytes(text: str) -> bytes:
+    """`fold(text)` in UTF-8, but for the capitals of ASCII where there is nothing else to be folded.
 
     As soon as one character is not ASCII, str.casefold takes a slow way through all of them, about 60 instructions for each. Most such
     texts hold no cased letter beyond ASCII: lowering their bytes takes a third of that.
     """
-    if text.isascii():
-        return text.lower()
     data = text.encode("utf-8", "surrogatepass")
-    if len(data.translate(None, CASED)) < len(data):
-        return text.casefold()
-    return data.lower().decode("utf-8", "surrogatepass")
+    return data if text.isascii() or len(data.translate(None, CASED)) == len(data) else without_accents(text.casefold()).encode("utf-8", "surrogatepass")
 
 
 def words(text: str) -> list[str]:
@@ -2417,7 +2440,7 @@ def is_letter(sign: str) -> bool:
 
 def topic_words(text: str) -> list[str]:
     """The query words of `text`, each once: without function words, unless there are no others."""
-    unique = list(dict.fromkeys(words(text)))
+    unique = list(dict.fromkeys(words(text if text.isascii() else half_width(text))))
     return [word for word in unique if word not in FUNCTION_WORDS] or unique
 
 
@@ -2453,43 +2476,25 @@ def stem(word: str) -> str:
     return word
 
 
-def folded_bytes(text: str) -> bytes:
-    """`fold(text)` in UTF-8, but for the capitals of ASCII where it is all that is to be folded."""
-    if text.isascii():
-        return text.encode()
-    data = text.encode("utf-8", "surrogatepass")
-    return data if len(data.translate(None, CASED)) == len(data) else text.casefold().encode("utf-8", "surrogatepass")
-
-
 RARE_LETTERS = b"jkqvwxyz"
-
-
-def blank_targets(data: bytes) -> bytes:
-    """`data` with spaces for where Markdown links lead, up to the bracket or the first space or line feed."""
-    parts = data.split(b"](")
-    for at in range(1, len(parts)):
-        size = len(parts[at].partition(b")")[0].partition(b" ")[0].partition(b"\n")[0])
-        parts[at] = b" " * size + parts[at][size:]
-    return b"](".join(parts)
 
 
 class Column:
     """One field of many records as a single case-folded text in UTF-8, so that the interpreter's own search runs over all records at once.
 
     For a first question of three words 19 times cheaper than cutting a volume into words. Records stand between line feeds; record n takes the bytes
-    from starts[n] up to starts[n + 1] - 1. Where Markdown links lead is blanked: only what is read counts. All that is made when it is first
+    from starts[n] up to starts[n + 1] - 1. Of a Markdown link only what is read counts, not where it leads. All is made when it is first
     asked for.
     """
 
-    __slots__ = ("data", "is_ascii", "made", "nexts", "starts", "texts")
+    __slots__ = ("data", "has_links", "is_ascii", "made", "nexts", "starts", "texts")
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts, self.made = texts, False
 
     def __getattr__(self, name: str) -> Any:
-        if self.made:
+        if name not in self.__slots__:
             raise AttributeError(name)
-        self.made = True
         self.is_ascii = all(map(str.isascii, self.texts))
         if self.is_ascii:
             data = "\n".join(("", *self.texts, "")).lower().encode()
@@ -2498,16 +2503,17 @@ class Column:
             parts = list(map(folded_bytes, self.texts))
             data = b"\n".join((b"", *parts, b"")).lower()
             sizes = map(len, parts)
-        self.data = blank_targets(data)
+        self.data, self.has_links = data, b"]" in data
         self.starts = list(accumulate(map((1).__add__, sizes), initial=1))
         self.nexts = self.starts[1:]  # where the next record starts: how many of these are not after a place is the number of its record
+        self.made = True
         return getattr(self, name)
 
     def record(self, number: int) -> str:
-        """The folded text of one record, without where its links lead."""
-        made = self.data[self.starts[number]:self.starts[number + 1] - 1] if self.made else None
-        data = blank_targets(fold(self.texts[number]).encode("utf-8", "surrogatepass")) if made is None else made
-        return data.decode("utf-8", "surrogatepass")
+        """The folded text of one record."""
+        if self.made:
+            return self.data[self.starts[number]:self.starts[number + 1] - 1].decode("utf-8", "surrogatepass")
+        return fold(self.texts[number])
 
     def size(self, number: int) -> int:
         """The bytes of one record."""
@@ -2524,7 +2530,10 @@ class Column:
         spans = [match.span() for match in self.matches(term) if forms is None or forms[match.group()]]
         if goes_on and not self.is_ascii:
             spans = [(start, end) for start, end in spans if (data[start - 1] < 128 and data[end] < 128) or self.is_whole(start, end, goes_on)]
-        return [start for start, _ in spans]
+        starts = [start for start, _ in spans]
+        if self.has_links:  # most have none since the last space before them: that is seen without a call for each
+            starts = [start for start in starts if b"](" not in data[start - 200 if start > 200 else 0:start].rpartition(b" ")[2] or not self.is_target(start)]
+        return starts
 
     def matches(self, term: Term) -> Iterable[re.Match[bytes]]:
         """The pattern's matches. What is rare is found sooner by bytes.find, unless its first letter is rare: that alone is what `re` looks for."""
@@ -2548,6 +2557,12 @@ class Column:
         data = self.data
         return not ((data[start - 1] > 127 and goes_on(data[max(start - 4, 0):start].decode("utf-8", "ignore")[-1:]))
                     or (data[end] > 127 and goes_on(data[end:end + 4].decode("utf-8", "ignore")[:1])))
+
+    def is_target(self, place: int) -> bool:
+        """Whether the place lies in the target of a link, of which 200 bytes are looked at."""
+        data, low = self.data, max(place - 200, 0)
+        at = data.rfind(b"](", max(data.rfind(b" ", low, place), data.rfind(b"\n", low, place), low), place)
+        return at >= 0 and data.find(b")", at, place) < 0
 
 
 class Forms(dict):  # type: ignore[type-arg]  # a dict[bytes, bool] that Python 3.9 can make at run time
@@ -2635,7 +2650,7 @@ def query_terms(query: str) -> list[Term]:
     spaceless characters 1."""
     terms: dict[str, Term] = {}
     for run in word_runs(query):
-        word, parts = run.casefold(), identifier_parts(run)
+        word, parts = fold(run), identifier_parts(run)
         if is_spaceless(run[0]):
             for pair in [word[at:at + 2] for at in range(len(word) - 1)]:
                 terms.setdefault(pair, character_term(pair, 1.0 if len(word) == 2 else PART_WEIGHT))
@@ -2770,7 +2785,7 @@ def nearest_word(columns: Sequence[Column], word: str) -> str:
 
 def token_counts(text: str) -> Counter[str]:
     """How often what a query looks for stands in a folded text: words, pairs of spaceless characters, and such characters alone."""
-    text = re.sub(r"\]\([^ )\n]+", "](", text) if "](" in text else text
+    text = re.sub(r"\]\([^ )\n]{0,198}\w*", "](", text) if "](" in text else text  # as Column.is_target
     runs = word_runs(text) if text else []
     if text.isascii() or max(text) < SPACELESS[0][0]:
         return Counter(runs)
@@ -3060,6 +3075,7 @@ class SectionRanker:
 
         Equal relevance: higher score, then index order. A query in a spaceless script of which no pair is anywhere is asked by characters.
         """
+        query = query if query.isascii() else half_width(query)
         query_words, terms = topic_words(query), self.mend(query_terms(query))
         weighted = self.weighted(terms)
         reachable, sums = self.sums(weighted)
@@ -3223,6 +3239,7 @@ class CatalogRanker:
 
     def rank(self, query: str, most: int) -> tuple[int, list[tuple[int, float, str, Record]]]:
         """(number of entries with a signal, the best `most` as (entry number, score rounded to 4 places, signal message, its values))."""
+        query = half_width(query)
         query_words = topic_words(query)
         found = self.key_signals(query)
         marks = bytearray(len(self.by_rank))

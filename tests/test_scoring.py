@@ -273,6 +273,15 @@ class SectionScores(unittest.TestCase):
                 catalog = sections_catalog(self, [{"id": "far", "heading": "Banana", "body": "apple"}, {"id": "near", "heading": heading, "body": "apple"}])
                 self.assertEqual([hit["id"] for hit in hits(catalog, query)], ["near"])
 
+    def test_accents_and_full_width_forms_of_a_query_make_no_difference(self) -> None:
+        for query, body in (("cafe", "The Café is open."), ("CAFÉ", "the cafe"), ("cafés", "One café."), ("resume", "Le résumé."), ("Muller", "Herr Müller"),
+                            ("ＡＢＣ", "The abc."), ("ａｐｐ．ｕｓｅ（）", "Call app.use here."), ("ｃｏｏｋｉｅ 路由", "cookie"),
+                            ("Łukasz", "łukasz"), ("ё", "Ёж ё")):
+            with self.subTest(query=query, body=body):
+                catalog = sections_catalog(self, [{"id": "far", "heading": "Banana", "body": "apple"}, {"id": "near", "heading": "Banana", "body": body}])
+                self.assertEqual([(hit["id"], hit["score"] > 0) for hit in hits(catalog, query)], [("near", query != "cafés")])
+        self.assertEqual(catalog_of(self, [{"id": "express", "name": "Express"}]).lookup("Ｅｘｐｒｅｓｓ")["results"][0]["score"], 1)
+
     def test_every_occurrence_counts_however_many_there_are(self) -> None:
         for word in ("alpha", "zebra"):
             column = doctrove.Column([f"{word} beta " * 3, f"{word}s {word}x " * 2000, "[text](#" + word + ")"])
