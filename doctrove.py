@@ -2430,6 +2430,8 @@ def folded_words(text: str) -> list[str]:
 
 def word_runs(text: str) -> list[str]:
     """The runs of word characters in `text`, each of spaceless characters alone or without any."""
+    if text.isascii() and text.isalnum():
+        return [text]
     return re.findall(r"\w+", text if text.isascii() else space_out(text))
 
 
@@ -2681,9 +2683,8 @@ class Explanation:
 
     def __init__(self, query_words: Sequence[str], terms: Sequence[Term], heading: str, body: str, context: str) -> None:
         """`heading`, `body`, `context` (with the ids) are folded."""
-        in_heading = set(folded_words(heading))
-        self.heading = [word for word in query_words if word in in_heading]
-        self.body = [word for word in query_words if word not in in_heading and stands_in(word, body)]
+        self.heading = [word for word in query_words if stands_in(word, heading)]
+        self.body = [word for word in query_words if word not in self.heading and stands_in(word, body)]
         self.forms: list[str] = []
         self.context: list[str] = []
         for term in terms:
@@ -3529,8 +3530,12 @@ class Index:
     def skip_space(self, at: int) -> int:
         if self.text[at:at + 1] not in (" ", "\t", "\n", "\r"):
             return at
-        match = re.compile(r"[ \t\n\r]*").match(self.text, at)
-        return match.end() if match else at
+        while True:
+            run = self.text[at:at + 100]
+            rest = run.lstrip(" \t\n\r")
+            at += len(run) - len(rest)
+            if rest or not run:
+                return at
 
     def read_entries(self, decoder: json.JSONDecoder, at: int) -> int:
         """Validates the array that starts at `at`; returns where it ends."""
@@ -4348,6 +4353,7 @@ def remote_sources(settings: Settings, cache: Cache) -> list[Source]:
 # ── catalog ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 DEFAULT_CHARS = 7000  # what every client that was tried shows its model uncut
+FIRST_SHARE, LEAST_PASSAGE = 0.85, 800  # of the room for passages at most for the first, and the characters without which none is begun
 MAX_EXCERPT = 300000
 MAX_CHARS = (1000, 200000)  # what an answer may be told to take
 MAX_MORE = 20  # headings of further hits; without focus, of further sections:
@@ -4640,8 +4646,11 @@ class Catalog:
         base = self.measure(answer)
         room = max_chars - base - 180  # what `next` may take
         reserve = min(1300, room // 5) if len(hits) > 1 else 0
-        best_share = 0.0
-        for section, number, relevance in hits[:max_sections]:
+        sizes = [json_size(section.body) + 350 for section, _, _ in hits[:max_sections]]  # about; measured one by one below
+        if len(sizes) == 1:
+            reserve = max(0, min(reserve, room - sizes[0]))  # the only passage whole is worth more than headings
+        carried, best_share = 0, 0.0  # carried: what the passages before have left over
+        for (section, number, relevance), most in zip(hits, share_room(sizes, room - reserve)):
             explanation = explain(number) if explain else None
             matches = explanation.matches(self.lang) if explanation else [say(self.lang, "match-section")] if relevance else []
             row: Record = {"id": section.id, "heading": shorten(section.heading, min(300, max_chars // 12)), "path": cut_end(section.path, max_chars // 8),
@@ -4649,13 +4658,12 @@ class Catalog:
                            "matches": [shorten(match, 160) for match in matches],
                            **({"addressesModel": True} if section.record.get("addressesModel") is True else {})}
             size = self.cost(row, render_section(row, self.lang))
-            if not shown and room - reserve < size <= room:
-                reserve = room - size  # the best passage whole is worth more than headings
-            if size > room - reserve:
-                row = self.cut_section(row, room - reserve, base + size, query_words, must=not shown)
+            if size > most + carried:
+                row = self.cut_section(row, most + carried, size, base, query_words, must=not shown)
                 size = self.cost(row, render_section(row, self.lang))
-                if shown and (size > room - reserve or not row["body"]):
+                if shown and (size > most + carried or not row["body"]):
                     break
+            carried += most - size
             room -= size
             shown.append(row)
             best_share = max(best_share, explanation.share if explanation else 1.0)
@@ -4709,19 +4717,17 @@ class Catalog:
         some the text."""
         return max(len(to_json(part)) if self.settings.answers == "both" else 0, len(text)) + 2
 
-    def cut_section(self, row: Record, room: int, whole: int, query_words: Sequence[str], must: bool) -> Record:
+    def cut_section(self, row: Record, room: int, size: int, base: int, query_words: Sequence[str], must: bool) -> Record:
         """`row` with the part of its body around the hits that fits `room`; with none where no useful part fits and it need not.
 
-        whole: characters of an answer that holds all of it, which the cut one names."""
+        size: what the whole of it costs. base: characters of the answer around it; the cut row names how many an answer with all of it has."""
         whole_body, row["body"] = row["body"], ""
         body = narrow(whole_body, query_words)
-        hint = {"id": row["id"], "room": min(max(whole + 400 + 2 * len(row["id"]), MAX_CHARS[0]), MAX_CHARS[1])}
-        row["omittedChars"], row["next"] = len(whole_body), say(self.lang, "next-cut", omitted=len(whole_body), **hint)
-        left = room - self.cost(row, render_section(row, self.lang))
+        hint = {"id": row["id"], "room": min(max(base + size + 400 + 2 * len(row["id"]), MAX_CHARS[0]), MAX_CHARS[1])}
+        left = room - max(size - json_size(whole_body), 0) - len(say(self.lang, "next-cut", omitted=len(whole_body), **hint)) - 40
         for _ in range(4):  # the JSON form grows with every line feed and quote, so the room for the text is found by trying
             if left < 400 and not must:
-                row["body"] = ""
-                return row
+                return {**row, "body": ""}
             row["body"], kept = excerpt(body, max(left, 80), query_words)
             row["omittedChars"] = len(whole_body) - kept
             row["next"] = say(self.lang, "next-cut", omitted=row["omittedChars"], **hint)
@@ -4732,12 +4738,37 @@ class Catalog:
         return row
 
 
+def json_size(text: str) -> int:
+    """About the characters of the text as JSON."""
+    return len(text) + text.count("\n") + text.count('"') + text.count("\\") + 2
+
+
+def share_room(sizes: Sequence[int], space: int) -> list[int]:
+    """The room for each of the first passages of these sizes, as many of them as get LEAST_PASSAGE or all that they take: the first gets up to
+    FIRST_SHARE, and what the others leave; the long ones of the others get the same."""
+    first = min(sizes[0], int(space * FIRST_SHARE)) if sizes else 0
+    for number in range(len(sizes), 1, -1):
+        left, share = space - first, 0
+        for at, size in enumerate(sorted(sizes[1:number])):
+            share = left // (number - 1 - at)
+            if size > share:
+                break
+            left -= size
+        else:
+            return [first + left, *sizes[1:number]]
+        if share >= LEAST_PASSAGE:
+            return [first, *(min(size, share) for size in sizes[1:number])]
+    return [space][:len(sizes)]
+
+
 def next_fence(fence: str, line: str) -> str:
     """The code fence that is open after `line`, where `fence` was open before it; '' for none."""
-    mark = re.match(r" {0,3}(`{3,}|~{3,})(.*)", line)
-    if mark and not fence:
-        return mark.group(1)
-    return "" if mark and mark.group(1).startswith(fence) and not mark.group(2).strip() else fence
+    text = line.lstrip(" ")
+    if text[:3] not in ("```", "~~~") or len(line) - len(text) > 3:
+        return fence
+    info = text.lstrip(text[0])
+    mark = text[:len(text) - len(info)]
+    return mark if not fence else "" if mark.startswith(fence) and not info.strip() else fence
 
 
 def close_fence(text: str) -> str:
@@ -4789,7 +4820,7 @@ def excerpt(body: str, room: int, query_words: Sequence[str]) -> tuple[str, int]
     if not fitting:
         head = cut_text(body, room)
         return close_fence(head) + "\n\n[…]", len(head)
-    hits = [sum(word in fold(block) for word in query_words) for block in blocks]
+    hits = [sum(map(fold(block).__contains__, query_words)) for block in blocks]
     kept: set[int] = set()
     if sizes[0] <= room // 2:
         kept.add(0)  # what the section is about
