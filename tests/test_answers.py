@@ -130,6 +130,11 @@ class AnswerCase(unittest.TestCase):
 
 
 class Bundled(AnswerCase):
+    def test_a_need_in_words_finds_its_library(self) -> None:
+        for need, id in load_cases("needs"):
+            with self.subTest(need=need):
+                self.assertEqual([result["id"] for result in open_catalog().lookup(need)["results"]][:1], [id])
+
     def test_the_wildcard_section_is_found_in_both_languages(self) -> None:
         catalog = open_catalog()
         for version in ("5.1.0", "4.21.2"):
@@ -357,7 +362,8 @@ class Sizes(AnswerCase):
         self.assertGreaterEqual(len(sizes), 2)
         self.assertGreater(sizes[0], 2 * max(sizes[1:]))
         self.assertGreater(min(sizes), 100)
-        short = [{"id": "first", "heading": "Amber", "body": "amber " * 300}, *({"id": f"s{at}", "heading": "Cedar", "body": paragraphs(30)} for at in range(9))]
+        short = [{"id": "first", "heading": "Amber", "body": "amber " * 300},
+                 *({"id": f"s{at}", "heading": "Cedar", "body": paragraphs(30)} for at in range(9))]
         answer = self.catalog(short).extract("x", None, "amber")
         self.assertNotIn("omittedChars", answer["sections"][0])
         self.assertGreaterEqual(len(answer["sections"]), 4)
