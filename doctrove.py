@@ -9,7 +9,9 @@ The module reads from top to bottom as the data flows, and each room uses only t
     cache       least recently used items with a time to live; the pause after a failed fetch
     releases    parse, compare and select versions
     projects    what a project pins: lock files and manifests, and which version of an entry that means
-    scoring     words, section ranking
+    scoring     words, what a query looks for and where that stands
+    prepared    what a large volume's search needs, and what only the best hits are looked at for
+    ranking     sections in the order of their relevance
     search      catalog tiers: entries by name, id, alias and summary
     index       the format doctrove-index@1: validation, Index / Entry / Volume / Section
     sources     where bytes come from: bundled, folder, file, zip
@@ -73,6 +75,7 @@ if TYPE_CHECKING:
     RequestId = Union[str, int, None]
     HtmlClose = Optional[Callable[[], None]]
     Watch = Callable[[int, int], None]
+    Weighted = tuple["Term", float, float, dict[int, float]]
 
 __version__ = "0.1.0"
 
@@ -2353,6 +2356,7 @@ NAME_JOINTS = r"::|->|[.#/]"
 # What a section's relevance is multiplied by: on pages of release notes and of general indexes, which repeat what is documented elsewhere; where
 # its body has less than THIN bytes; where a better hit has the same heading and body word for word.
 ASIDE, BARE, THIN, REPEATED = 0.9, 0.8, 40, 0.5
+REFINED = 150  # so many of the best sections are looked at more closely
 ASIDE_PAGES = frozenset(("whatsnew", "release", "releases", "changelog", "changelogs", "changes", "history", "news", "genindex", "bookindex"))
 
 
@@ -2374,18 +2378,41 @@ def space_out(text: str) -> str:
 CASED = bytes((*range(0xC3, 0xD7), 0xE1, 0xEA, 0xF0))
 
 
+ACCENTED = {
+    "a": "àáâãäåāăąǎḁạảấầẩẫậắằẳẵặ", "b": "ḃḅḇ", "c": "çćĉċčḉ", "d": "ďḋḍḏḑḓ", "e": "èéêëēĕėęěḕḗḙḛḝẹẻẽếềểễệ", "f": "ḟ", "g": "ĝğġģḡ", "h": "ĥḣḥḧḩḫ",
+    "i": "ìíîïĩīĭįǐḭḯỉị", "j": "ĵ", "k": "ķḱḳḵ", "l": "ĺļľḷḹḻḽ", "m": "ḿṁṃ", "n": "ñńņňṅṇṉṋ", "o": "òóôõöōŏőǒṍṏṑṓọỏốồổỗộớờởỡợ", "p": "ṕṗ",
+    "r": "ŕŗřṙṛṝṟ", "s": "śŝşšșṡṣṥṧṩ", "t": "ţťțṫṭṯṱ", "u": "ùúûüũūŭůűųǔǖǘǚǜṳṵṷṹṻụủứừửữự", "v": "ṽṿ", "w": "ŵẁẃẅẇẉ", "x": "ẋẍ",
+    "y": "ýÿŷẏỳỵỷỹ", "z": "źżžẑẓẕ"}
+
+def without_accents(text: str) -> str:
+    """`text` with the letters of ASCII for its small accented ones."""
+    for sign in set(text):
+        if "\x7f" < sign < "\u1f00":
+            for letter, signs in ACCENTED.items():
+                if sign in signs:
+                    text = text.replace(sign, letter)
+    return text
+
+
+def half_width(text: str) -> str:
+    """`text` with the signs of ASCII for their full-width forms, which Chinese and Japanese keyboards give."""
+    return "".join(chr(ord(sign) - 0xFEE0) if "\uff01" <= sign <= "\uff5e" else sign for sign in text)
+
+
 def fold(text: str) -> str:
-    """`text` case-folded (of the letterlike signs from U+2000 on, such as Roman numerals, only where it holds other cased letters too).
+    """`text` case-folded (of the letterlike signs from U+2000 on, such as Roman numerals, only where it holds other cased letters too) and without
+    accents."""
+    return text.lower() if text.isascii() else folded_bytes(text).lower().decode("utf-8", "surrogatepass")
+
+
+def folded_bytes(text: str) -> bytes:
+    """`fold(text)` in UTF-8, but for the capitals of ASCII where there is nothing else to be folded.
 
     As soon as one character is not ASCII, str.casefold takes a slow way through all of them, about 60 instructions for each. Most such
     texts hold no cased letter beyond ASCII: lowering their bytes takes a third of that.
     """
-    if text.isascii():
-        return text.lower()
     data = text.encode("utf-8", "surrogatepass")
-    if len(data.translate(None, CASED)) < len(data):
-        return text.casefold()
-    return data.lower().decode("utf-8", "surrogatepass")
+    return data if text.isascii() or len(data.translate(None, CASED)) == len(data) else without_accents(text.casefold()).encode("utf-8", "surrogatepass")
 
 
 def words(text: str) -> list[str]:
@@ -2403,6 +2430,8 @@ def folded_words(text: str) -> list[str]:
 
 def word_runs(text: str) -> list[str]:
     """The runs of word characters in `text`, each of spaceless characters alone or without any."""
+    if text.isascii() and text.isalnum():
+        return [text]
     return re.findall(r"\w+", text if text.isascii() else space_out(text))
 
 
@@ -2413,7 +2442,7 @@ def is_letter(sign: str) -> bool:
 
 def topic_words(text: str) -> list[str]:
     """The query words of `text`, each once: without function words, unless there are no others."""
-    unique = list(dict.fromkeys(words(text)))
+    unique = list(dict.fromkeys(words(text if text.isascii() else half_width(text))))
     return [word for word in unique if word not in FUNCTION_WORDS] or unique
 
 
@@ -2449,14 +2478,6 @@ def stem(word: str) -> str:
     return word
 
 
-def folded_bytes(text: str) -> bytes:
-    """`fold(text)` in UTF-8, but for the capitals of ASCII where it is all that is to be folded."""
-    if text.isascii():
-        return text.encode()
-    data = text.encode("utf-8", "surrogatepass")
-    return data if len(data.translate(None, CASED)) == len(data) else text.casefold().encode("utf-8", "surrogatepass")
-
-
 RARE_LETTERS = b"jkqvwxyz"
 
 
@@ -2464,30 +2485,49 @@ class Column:
     """One field of many records as a single case-folded text in UTF-8, so that the interpreter's own search runs over all records at once.
 
     For a first question of three words 19 times cheaper than cutting a volume into words. Records stand between line feeds; record n takes the bytes
-    from starts[n] up to starts[n + 1] - 1. Of a Markdown link only what is read counts, not where it leads.
+    from starts[n] up to starts[n + 1] - 1. Of a Markdown link only what is read counts, not where it leads. All is made when it is first
+    asked for.
     """
 
-    __slots__ = ("data", "has_links", "is_ascii", "nexts", "starts")
+    __slots__ = ("data", "has_links", "is_ascii", "made", "nexts", "starts", "texts")
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self.is_ascii = all(map(str.isascii, texts))
+        self.texts, self.made = texts, False
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self.__slots__:
+            raise AttributeError(name)
+        self.is_ascii = all(map(str.isascii, self.texts))
         if self.is_ascii:
-            self.data = "\n".join(("", *texts, "")).lower().encode()
-            sizes = map(len, texts)
+            data = "\n".join(("", *self.texts, "")).lower().encode()
+            sizes = map(len, self.texts)
         else:
-            parts = list(map(folded_bytes, texts))
-            self.data = b"\n".join((b"", *parts, b"")).lower()
+            parts = list(map(folded_bytes, self.texts))
+            data = b"\n".join((b"", *parts, b"")).lower()
             sizes = map(len, parts)
-        self.has_links = b"]" in self.data
+        self.data, self.has_links = data, b"]" in data
         self.starts = list(accumulate(map((1).__add__, sizes), initial=1))
         self.nexts = self.starts[1:]  # where the next record starts: how many of these are not after a place is the number of its record
+        self.made = True
+        return getattr(self, name)
 
     def record(self, number: int) -> str:
         """The folded text of one record."""
-        return self.data[self.starts[number]:self.starts[number + 1] - 1].decode("utf-8", "surrogatepass")
+        if self.made:
+            return self.data[self.starts[number]:self.starts[number + 1] - 1].decode("utf-8", "surrogatepass")
+        return fold(self.texts[number])
+
+    def size(self, number: int) -> int:
+        """The bytes of one record."""
+        size: int = self.starts[number + 1] - self.starts[number] - 1
+        return size
 
     def count(self, term: Term) -> dict[int, int]:
         """How often `term` stands in each record that has it: record number -> occurrences."""
+        return Counter(map(bisect_right, repeat(self.nexts), self.places(term)))
+
+    def places(self, term: Term) -> list[int]:
+        """Where `term` stands."""
         data, forms, goes_on = self.data, term.forms, term.goes_on
         spans = [match.span() for match in self.matches(term) if forms is None or forms[match.group()]]
         if goes_on and not self.is_ascii:
@@ -2495,7 +2535,7 @@ class Column:
         starts = [start for start, _ in spans]
         if self.has_links:  # most have none since the last space before them: that is seen without a call for each
             starts = [start for start in starts if b"](" not in data[start - 200 if start > 200 else 0:start].rpartition(b" ")[2] or not self.is_target(start)]
-        return Counter(map(bisect_right, repeat(self.nexts), starts))
+        return starts
 
     def matches(self, term: Term) -> Iterable[re.Match[bytes]]:
         """The pattern's matches. What is rare is found sooner by bytes.find, unless its first letter is rare: that alone is what `re` looks for."""
@@ -2523,7 +2563,7 @@ class Column:
     def is_target(self, place: int) -> bool:
         """Whether the place lies in the target of a link, of which 200 bytes are looked at."""
         data, low = self.data, max(place - 200, 0)
-        at = data.find(b"](", max(data.rfind(b" ", low, place), low), place)
+        at = data.rfind(b"](", max(data.rfind(b" ", low, place), data.rfind(b"\n", low, place), low), place)
         return at >= 0 and data.find(b")", at, place) < 0
 
 
@@ -2584,9 +2624,9 @@ def signed_term(text: str) -> Term:
     return Term(text, 1.0, text, rf"{literal}(?<!\w{literal})" if text[0].isalnum() else literal, None, optional=True)
 
 
-def character_term(text: str) -> Term:
+def character_term(text: str, weight: float = 1.0) -> Term:
     """Two neighbouring characters of a script without spaces, wherever they stand."""
-    return Term(text, 1.0, text, re.escape(text), None)
+    return Term(text, weight, text, re.escape(text), None)
 
 
 def alone_term(character: str) -> Term:
@@ -2612,10 +2652,10 @@ def query_terms(query: str) -> list[Term]:
     spaceless characters 1."""
     terms: dict[str, Term] = {}
     for run in word_runs(query):
-        word, parts = run.casefold(), identifier_parts(run)
+        word, parts = fold(run), identifier_parts(run)
         if is_spaceless(run[0]):
             for pair in [word[at:at + 2] for at in range(len(word) - 1)]:
-                terms.setdefault(pair, character_term(pair))
+                terms.setdefault(pair, character_term(pair, 1.0 if len(word) == 2 else PART_WEIGHT))
             if len(word) == 1:
                 terms.setdefault(word, alone_term(word))
         elif parts:
@@ -2643,9 +2683,8 @@ class Explanation:
 
     def __init__(self, query_words: Sequence[str], terms: Sequence[Term], heading: str, body: str, context: str) -> None:
         """`heading`, `body`, `context` (with the ids) are folded."""
-        in_heading = set(folded_words(heading))
-        self.heading = [word for word in query_words if word in in_heading]
-        self.body = [word for word in query_words if word not in in_heading and stands_in(word, body)]
+        self.heading = [word for word in query_words if stands_in(word, heading)]
+        self.body = [word for word in query_words if word not in self.heading and stands_in(word, body)]
         self.forms: list[str] = []
         self.context: list[str] = []
         for term in terms:
@@ -2707,13 +2746,251 @@ def names_of(ids: str) -> set[str]:
     return names
 
 
+# ── prepared ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+# A word of the query counts in the text of the section above, as a share of what it would count in the section's own; and sections are better by up to
+# NEAR where the query's words stand within NEAR_BYTES of each other, which is about a paragraph.
+ABOVE, NEAR, NEAR_BYTES = 0.15, 0.2, 200
+# What stands beside a large volume, made when it is written and read instead of searching its texts: a line of JSON, then of each field as arrays of
+# little-endian numbers where its records start (as in Column), its words in order between line feeds, where the places of each word end, the records
+# that have it, and how often each does.
+WORDS_FORMAT = "doctrove-words@1"
+
+
+def edits(text: str) -> set[str]:
+    """Every text one typo away: a letter dropped, swapped with its neighbour, replaced or added."""
+    letters = sorted({*text, *"abcdefghijklmnopqrstuvwxyz0123456789-._ "})
+    halves = [(text[:at], text[at:]) for at in range(len(text) + 1)]
+    made = {left + right[1:] for left, right in halves} | {left + right[1] + right[0] + right[2:] for left, right in halves if len(right) > 1}
+    for letter in letters:
+        made.update(left + letter + right for left, right in halves)
+        made.update(left + letter + right[1:] for left, right in halves if right)
+    return made - {text, ""}
+
+
+def nearest_word(columns: Sequence[Column], word: str) -> str:
+    """The commonest word in the columns that begins or ends with three letters as `word` does and is one typo away from it; '' for none."""
+    wanted = {text.encode() for text in edits(word) if text.isalpha()}
+    begin, end = word[:3].encode(), word[-3:].encode()
+    found: Counter[bytes] = Counter()
+    for column in columns:
+        data = column.data
+        forms = re.findall(begin + rb"(?<!\w" + begin + rb")[a-z]*(?!\w)", data)
+        places = [match.end() for match in re.finditer(end + rb"(?!\w)", data)]
+        for size in range(len(word) - 1, len(word) + 2):
+            starts = [place - size for place in places if data[place - size:place] in wanted]
+            forms += [data[start:start + size] for start in starts if not re.match(rb"\w", data[start - 1:start])]
+        found.update(form for form in forms if form in wanted)
+    return min(found, key=lambda form: (-found[form], form)).decode() if found else ""
+
+
+def token_counts(text: str) -> Counter[str]:
+    """How often what a query looks for stands in a folded text: words, pairs of spaceless characters, and such characters alone."""
+    text = re.sub(r"\]\([^ )\n]{0,198}\w*", "](", text) if "](" in text else text  # as Column.is_target
+    runs = word_runs(text) if text else []
+    if text.isascii() or max(text) < SPACELESS[0][0]:
+        return Counter(runs)
+    tokens: list[str] = []
+    for run in runs:
+        tokens += (run[at:at + 2] for at in range(len(run) - 1)) if len(run) > 1 and is_spaceless(run[0]) else (run,)
+    return Counter(tokens)
+
+
+def number_bytes(numbers: array.array[int]) -> bytes:
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers.tobytes()
+
+
+def prepare_words(fields: Sequence[Sequence[str]], sha256: str) -> Iterator[bytes]:
+    """The file of WORDS_FORMAT for records with these fields, in the order of FIELDS; sha256: of the volume that they are in."""
+    import zlib
+    from array import array
+    sizes, parts = [], []
+    for texts in fields:
+        ends = array("I", [1])
+        postings: dict[str, tuple[array[int], array[int]]] = {}
+        for at, text in enumerate(map(fold, texts)):
+            ends.append(ends[-1] + len(text if text.isascii() else text.encode("utf-8", "surrogatepass")) + 1)
+            for token, times in token_counts(text).items():
+                if token not in postings:
+                    postings[token] = array("I"), array("H")
+                postings[token][0].append(at)
+                postings[token][1].append(min(times, 65535))
+        tokens = sorted(postings, key=lambda token: token.encode("utf-8", "surrogatepass"))
+        vocabulary = "\n".join(tokens).encode("utf-8", "surrogatepass")
+        found, times_found = array("I"), array("H")
+        for token in tokens:
+            found += postings[token][0]
+            times_found += postings[token][1]
+        last = array("I", accumulate(len(postings.pop(token)[0]) for token in tokens))
+        sizes.append([len(vocabulary), len(tokens), len(found)])
+        parts += [number_bytes(ends), vocabulary, *map(number_bytes, (last, found, times_found))]
+    crc = 0
+    for part in parts:
+        crc = zlib.crc32(part, crc)
+    yield json.dumps({"format": WORDS_FORMAT, "sha256": sha256, "sections": len(fields[0]), "sizes": sizes, "crc32": crc}).encode() + b"\n"
+    yield from parts
+
+
+def open_words(path: str, sha256: str, columns: Sequence[Column]) -> Words | None:
+    """What is prepared for the volume with this digest; None where there is nothing, or something else. The columns get their `starts` from it."""
+    import zlib
+    try:
+        if not os.path.isfile(path) or os.path.getsize(path) > 256 * 1024 * 1024:
+            return None
+        with open(path, "rb") as file:
+            head = json.loads(file.readline(4096))
+            data = file.read()
+        if (head["format"], head["sha256"], head["sections"], head["crc32"]) != (WORDS_FORMAT, sha256.lower(), len(columns[0].texts), zlib.crc32(data)):
+            return None
+        return Words(data, head["sizes"], columns)
+    except (OSError, ValueError, TypeError, LookupError, RecursionError):
+        return None
+
+
+class Words:
+    """The words of a volume's records as WORDS_FORMAT holds them. Raises ValueError where the data are not as `sizes` say: of each field the bytes of
+    its vocabulary, the number of its words and that of their places."""
+
+    def __init__(self, data: bytes, sizes: Sequence[Sequence[int]], columns: Sequence[Column]) -> None:
+        from array import array
+        self.columns, self.size, at = columns, len(columns[0].texts), 0
+
+        def take(kind: str, number: int) -> array[int]:
+            nonlocal at
+            numbers = array(kind)
+            numbers.frombytes(data[at:at + number * numbers.itemsize])
+            at += number * numbers.itemsize
+            if sys.byteorder == "big":
+                numbers.byteswap()
+            return numbers
+
+        self.fields = []
+        starts = []
+        for letters, words_in, places in sizes:
+            starts.append(list(take("I", self.size + 1)))
+            vocabulary = data[at:at + letters].split(b"\n") if letters else []
+            at += letters
+            self.fields.append((vocabulary, take("I", words_in), take("I", places), take("H", places)))
+            if len(vocabulary) != words_in or starts[-1] != sorted(starts[-1]):
+                raise ValueError("vocabulary")
+        if at != len(data) or len(self.fields) != len(columns):
+            raise ValueError("length")
+        for column, own in zip(columns, starts):
+            column.starts = own
+
+    def look_up(self, number: int, token: bytes) -> dict[int, int]:
+        """record -> occurrences of one word in a field."""
+        vocabulary = self.fields[number][0]
+        at = bisect_left(vocabulary, token)
+        return self.places(number, at) if vocabulary[at:at + 1] == [token] else {}
+
+    def places(self, number: int, at: int) -> dict[int, int]:
+        """The same for the word with the number `at` in the field's vocabulary."""
+        _, last, found, times = self.fields[number]
+        low, high = last[at - 1] if at else 0, last[at]
+        records = found[low:high]
+        return dict(zip(records, times[low:high])) if records and max(records) < self.size else {}
+
+    def count(self, term: Term) -> list[dict[int, int]] | None:
+        """Column.count for each field; None where only a search can tell."""
+        token = term.text.encode("utf-8", "surrogatepass")
+        if term.forms is not None:
+            return [self.count_forms(number, term.literal, term.forms) for number in range(len(self.fields))]
+        if term.optional or term.goes_on is is_spaceless or term.text[0] == term.text[1:]:
+            return self.count_within(term, [token] if not term.optional else [run.encode() for run in word_runs(term.text) if not is_spaceless(run[0])])
+        return None if term.goes_on is None and len(term.text) == 1 else [self.look_up(number, token) for number in range(len(self.fields))]
+
+    def count_forms(self, number: int, root: bytes, forms: Forms) -> dict[int, int]:
+        vocabulary = self.fields[number][0]
+        counts: dict[int, int] = {}
+        for at in range(bisect_left(vocabulary, root), len(vocabulary)):
+            form = vocabulary[at]
+            if not form.startswith(root):
+                break
+            if form.isascii() and forms[form]:
+                for record, times in self.places(number, at).items():
+                    counts[record] = counts.get(record, 0) + times
+        return counts
+
+    def count_within(self, term: Term, tokens: Sequence[bytes]) -> list[dict[int, int]] | None:
+        """What has all the words of a term is searched for the term itself."""
+        counts: list[dict[int, int]] = []
+        for number, column in enumerate(self.columns) if tokens else ():
+            records = sorted(set.intersection(*(set(self.look_up(number, token)) for token in tokens)))
+            found = Column([column.texts[at] for at in records]).count(term) if records else {}
+            counts.append({records[at]: times for at, times in found.items()})
+        return counts or None
+
+    def nearest(self, word: str) -> str:
+        """nearest_word in the first two fields."""
+        found: dict[str, int] = {}
+        for form in filter(str.isalpha, edits(word)):
+            ends = (form[:3] == word[:3]) + (form[-3:] == word[-3:])
+            times = ends and sum(sum(self.look_up(number, form.encode()).values()) for number in (0, 1))
+            if times:
+                found[form] = ends * times
+        return min(found, key=lambda form: (-found[form], form.encode())) if found else ""
+
+
+def refine(found: Mapping[int, float], weighted: Sequence[Weighted], reachable: float, bodies: Column, parents: Sequence[int]) -> dict[int, float]:
+    """`found` (section number -> relevance) with what is worth looking at in the best sections alone: the query's words in the text of the
+    section above each, and how many of them stand near each other. parents: of each section the number of the one above, or -1."""
+    numbers = list(found)
+    aboves = list(dict.fromkeys(parents[at] for at in numbers if parents[at] >= 0))
+    above, refined = Column([bodies.texts[at] for at in aboves]), dict(found)
+    _, weight, b = FIELDS[1]
+    per_byte = b / max(bodies.starts[-1] / len(bodies.texts) - 1, 1)
+    for term, share, most, parts in weighted if aboves else ():
+        counts = {aboves[place]: count for place, count in above.count(term).items()}
+        for at in numbers:
+            count = counts.get(parents[at], 0)
+            if count:
+                part = parts.get(at, 0.0)
+                frequency = K1 * part / (most - part) + ABOVE * weight * count / (1 - b + per_byte * bodies.size(parents[at]))
+                refined[at] += share * (most * frequency / (K1 + frequency) - part) / reachable
+    for at, close in zip(numbers, closeness(Column([bodies.texts[at] for at in numbers]), weighted)):
+        refined[at] *= 1 + NEAR * close
+    return refined
+
+
+def closeness(bodies: Column, weighted: Sequence[Weighted]) -> list[float]:
+    """Of each record, which share of the pairs of the query's words stands within NEAR_BYTES somewhere in it; the rarer word of a pair says how
+    much that counts."""
+    rarity = [most for term, _, most, _ in weighted if not (term.optional or term.whole)]
+    terms = [term for term, *_ in weighted if not (term.optional or term.whole)]
+    whole = sum(min(rarity[one], rarity[other]) for one in range(len(terms)) for other in range(one))
+    pairs: list[set[tuple[int, int]]] = [set() for _ in bodies.texts]
+    last: dict[int, int] = {}
+    for place, number in sorted((place, number) for number, term in enumerate(terms) for place in bodies.places(term)):
+        last[number] = place
+        at = bisect_right(bodies.nexts, place)
+        low = max(place - NEAR_BYTES, bodies.starts[at])
+        pairs[at].update((min(number, other), max(number, other)) for other, before in last.items() if before >= low and other != number)
+    return [sum(min(rarity[one], rarity[other]) for one, other in near) / whole if whole else 0.0 for near in pairs]
+
+
+# ── ranking ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+def best_of(sums: Mapping[int, float], most: int) -> dict[int, float]:
+    """The `most` highest of `sums`, and what equals the last of them."""
+    least = sorted(sums.values(), reverse=True)[min(most, len(sums)) - 1] if sums else 0.0
+    return {at: value for at, value in sums.items() if value >= least}
+
+
 class SectionRanker:
     """BM25F over the sections of one volume. Built once per volume; remembers the hits of the last terms."""
 
-    def __init__(self, headings: Sequence[str], bodies: Sequence[str], contexts: Sequence[str], ids: Sequence[str], pages: Sequence[str] = ()) -> None:
-        """Of each section, in index order: heading, body, context (the headings above) and ids, the order of FIELDS; and the page it is on."""
+    def __init__(self, headings: Sequence[str], bodies: Sequence[str], contexts: Sequence[str], ids: Sequence[str], pages: Sequence[str] = (),
+                 parents: Callable[[], Sequence[int]] | None = None, prepared: tuple[str, str] | None = None) -> None:
+        """Of each section, in index order: heading, body, context (the headings above) and ids, the order of FIELDS; and the page it is on. parents:
+        gives of each the number of the section above it (-1: there is none). prepared: the file with the words, and the digest of the volume."""
         self.size, self.pages = len(headings), pages
+        self.parents: Sequence[int] = ()
+        self.find_parents = parents or (lambda: [-1] * len(headings))
         self.columns = [Column(texts) for texts in (headings, bodies, contexts, ids)]
+        self.words = open_words(*prepared, self.columns) if prepared else None
         self.known = Cache(64, None)
 
     def contributions(self, term: Term) -> tuple[float, dict[int, float]]:
@@ -2721,10 +2998,11 @@ class SectionRanker:
         found: tuple[float, dict[int, float], Forms | None] | None = self.known.get((term.pattern, term.goes_on))
         if found is None:
             frequency: dict[int, float] = {}
-            for column, (_, weight, b) in zip(self.columns, FIELDS):
+            counts = (self.words.count(term) if self.words else None) or [column.count(term) for column in self.columns]
+            for column, (_, weight, b), own in zip(self.columns, FIELDS, counts):
                 starts = column.starts
                 per_character = b / max(starts[-1] / max(self.size, 1) - 1, 1)  # b over the average length
-                for at, count in column.count(term).items():
+                for at, count in own.items():
                     norm = 1 - b + per_character * (starts[at + 1] - starts[at] - 1)
                     frequency[at] = frequency.get(at, 0.0) + weight * count / norm
             rarity = math.log(1 + (self.size - len(frequency) + 0.5) / (len(frequency) + 0.5))
@@ -2734,20 +3012,20 @@ class SectionRanker:
         term.forms = found[2]
         return found[:2]
 
-    def sums(self, terms: Sequence[Term]) -> dict[int, float]:
-        """section number -> BM25F sum divided by the most that the query could reach (0–1), for every section with a hit."""
-        sums: dict[int, float] = {}
+    def weighted(self, terms: Sequence[Term]) -> list[Weighted]:
+        """(term, its weight, and its `contributions`) of those that count."""
         found = {term.text: self.contributions(term) for term in terms}
-        reachable = 0.0
-        for term in terms:
-            most, parts = found[term.text]
-            if term.optional and not parts:
-                continue
-            weight = 1.0 if term.whole and term.whole in found and not found[term.whole][1] else term.weight
-            reachable += weight * most
+        return [(term, 1.0 if term.whole and term.whole in found and not found[term.whole][1] else term.weight, *found[term.text])
+                for term in terms if not term.optional or found[term.text][1]]
+
+    def sums(self, weighted: Sequence[Weighted]) -> tuple[float, dict[int, float]]:
+        """(the most that the query could reach, section number -> BM25F sum divided by that (0–1), for every section with a hit)."""
+        sums: dict[int, float] = {}
+        for _, weight, _, parts in weighted:
             for at, part in parts.items():
                 sums[at] = sums.get(at, 0.0) + weight * part
-        return {at: value / reachable for at, value in sums.items()}
+        reachable = sum(weight * most for _, weight, most, _ in weighted)
+        return reachable, {at: value / reachable for at, value in sums.items()}
 
     def named(self, query: str, terms: Sequence[Term]) -> set[int]:
         """The sections that are about an API name which the query holds: an identifier or dotted name that equals the id's last component
@@ -2776,35 +3054,19 @@ class SectionRanker:
         return mended
 
     def nearest(self, word: str) -> str:
-        """The commonest word that begins or ends with three letters as `word` does and is one typo away from it; '' for none."""
-        wanted = {text.encode() for text in edits(word) if text.isalpha()}
-        begin, end = word[:3].encode(), word[-3:].encode()
-        found: dict[bytes, int] = {}
-        for column in self.columns[:2]:
-            data = column.data
-            forms = re.findall(begin + rb"(?<!\w" + begin + rb")[a-z]*(?!\w)", data)
-            places = [match.end() for match in re.finditer(end + rb"(?!\w)", data)]
-            for size in range(len(word) - 1, len(word) + 2):
-                starts = [place - size for place in places if data[place - size:place] in wanted]
-                forms += [data[start:start + size] for start in starts if not re.match(rb"\w", data[start - 1:start])]
-            for form in forms:
-                if form in wanted:
-                    found[form] = found.get(form, 0) + 1
-        return min(found, key=lambda form: (-found[form], form)).decode() if found else ""
+        return self.words.nearest(word) if self.words else nearest_word(self.columns[:2], word)
 
     def weigh(self, sums: Mapping[int, float], most: int) -> dict[int, float]:
-        """The best of `sums`, at least `most`, by what the sections are worth whatever is asked."""
-        least = sorted(sums.values(), reverse=True)[min(most, len(sums)) - 1] if sums else 0.0
+        """The best `most` of `sums`, or more, by what the sections are worth whatever is asked."""
         headings, bodies = self.columns[:2]
         weighed: dict[int, float] = {}
-        seen: set[bytes] = set()
-        for value, at in sorted([(-value, at) for at, value in sums.items() if value >= least]):
-            body = bodies.data[bodies.starts[at]:bodies.starts[at + 1]]
-            if len(body) <= THIN:
+        seen: set[tuple[str, str]] = set()
+        for value, at in sorted((-value, at) for at, value in best_of(sums, most).items()):
+            if bodies.size(at) < THIN:
                 value *= BARE
             if self.pages and self.pages[at] and is_aside(self.pages[at]):
                 value *= ASIDE
-            text = headings.data[headings.starts[at]:headings.starts[at + 1]] + body
+            text = headings.texts[at], bodies.texts[at]
             weighed[at] = -value * REPEATED if text in seen else -value
             seen.add(text)
         return weighed
@@ -2814,15 +3076,20 @@ class SectionRanker:
 
         Equal relevance: higher score, then index order. A query in a spaceless script of which no pair is anywhere is asked by characters.
         """
+        query = query if query.isascii() else half_width(query)
         query_words, terms = topic_words(query), self.mend(query_terms(query))
-        sums = self.sums(terms)
+        weighted = self.weighted(terms)
+        reachable, sums = self.sums(weighted)
+        if len(weighted) > 1:
+            self.parents = self.parents or self.find_parents()
+            sums.update(refine(best_of(sums, REFINED), weighted, reachable, self.columns[1], self.parents))
         bonus = min(NAME_BONUS, NAME_SHARE / max(len(query.split()), 1)) * max(sums.values(), default=0.0)
         for at in self.named(query, terms):
             if at in sums:
                 sums[at] += bonus
         if not sums:
             terms = [character_term(word) for word in query_words if is_spaceless(word[0])]
-            sums = self.sums(terms)
+            _, sums = self.sums(self.weighted(terms))
 
         def explain(at: int) -> Explanation:
             heading, body, context, ids = (column.record(at) for column in self.columns)
@@ -2835,17 +3102,6 @@ class SectionRanker:
         ties = {step for (step, _), (after, _) in zip(ranked, ranked[1:]) if step == after}
         ordered = sorted((step, -explain(at).score if step in ties else 0.0, at) for step, at in ranked[:most + 200])
         return len(sums), [(at, -step / 10000) for step, _, at in ordered[:most]], explain
-
-
-def edits(text: str) -> set[str]:
-    """Every text one typo away: a letter dropped, swapped with its neighbour, replaced or added."""
-    letters = sorted({*text, *"abcdefghijklmnopqrstuvwxyz0123456789-._ "})
-    halves = [(text[:at], text[at:]) for at in range(len(text) + 1)]
-    made = {left + right[1:] for left, right in halves} | {left + right[1] + right[0] + right[2:] for left, right in halves if len(right) > 1}
-    for letter in letters:
-        made.update(left + letter + right for left, right in halves)
-        made.update(left + letter + right[1:] for left, right in halves if right)
-    return made - {text, ""}
 
 
 # ── search ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -2984,6 +3240,7 @@ class CatalogRanker:
 
     def rank(self, query: str, most: int) -> tuple[int, list[tuple[int, float, str, Record]]]:
         """(number of entries with a signal, the best `most` as (entry number, score rounded to 4 places, signal message, its values))."""
+        query = half_width(query)
         query_words = topic_words(query)
         found = self.key_signals(query)
         marks = bytearray(len(self.by_rank))
@@ -3036,6 +3293,7 @@ MAX_VALUES = 2000000  # objects and arrays in one file: decoding more would keep
 to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 UNCOUNTED_CHARS = 16 * 1024 * 1024  # so short a file holds at most what is decoded in about a second
 MAX_INDEX_BYTES = 256 * 1024 * 1024  # also of one volume, and of what a compressed one unpacks to
+WORDS_FROM, WORDS_NAME = 1 << 20, ".words"  # so large a volume's words are prepared when it is written, in a file beside it
 
 
 def index_fault(where: str, path: str, fault: str, **values: object) -> DocError:
@@ -3272,8 +3530,12 @@ class Index:
     def skip_space(self, at: int) -> int:
         if self.text[at:at + 1] not in (" ", "\t", "\n", "\r"):
             return at
-        match = re.compile(r"[ \t\n\r]*").match(self.text, at)
-        return match.end() if match else at
+        while True:
+            run = self.text[at:at + 100]
+            rest = run.lstrip(" \t\n\r")
+            at += len(run) - len(rest)
+            if rest or not run:
+                return at
 
     def read_entries(self, decoder: json.JSONDecoder, at: int) -> int:
         """Validates the array that starts at `at`; returns where it ends."""
@@ -3389,16 +3651,24 @@ class Volume:
         self.sections = make_sections(record["sections"])
         self.lock = allocate_lock()
         self.made_ranker: SectionRanker | None = None
+        self.prepared: tuple[str, str] | None = None
 
     def ranker(self) -> SectionRanker:
         with self.lock:
             if self.made_ranker is None:
-                records = [section.record for section in self.sections]
-                self.made_ranker = SectionRanker([record.get("heading", "") for record in records], [record.get("body", "") for record in records],
-                                                 [section.context for section in self.sections],
-                                                 [section.labels if "names" in section.record else section.id for section in self.sections],
-                                                 [record.get("doc", "") for record in records])
+                self.made_ranker = SectionRanker(*self.fields(), [section.record.get("doc", "") for section in self.sections], self.parents, self.prepared)
         return self.made_ranker
+
+    def fields(self) -> tuple[list[str], list[str], list[str], list[str]]:
+        """Of each section what is searched: heading, body, context and ids."""
+        records = [section.record for section in self.sections]
+        return ([record.get("heading", "") for record in records], [record.get("body", "") for record in records],
+                [section.context for section in self.sections], [section.labels if "names" in section.record else section.id for section in self.sections])
+
+    def parents(self) -> list[int]:
+        """Of each section the number of the one above, -1 where there is none."""
+        numbers: dict[Section | None, int] = {section: at for at, section in enumerate(self.sections)}
+        return [numbers.get(section.parent, -1) for section in self.sections]
 
     def find(self, id: str) -> int | None:
         """The number of the section with this id, else of the first that has it as a further name."""
@@ -3664,6 +3934,8 @@ class LocalSource(Source):
                 data, where = self.store.read(record["href"]), self.store.where(record["href"])
                 path = entry.volume_path(version)
                 found = read_volume(data, where, path) if self.store.intact() else read_verified(data, record, where, path)
+                if len(data) >= WORDS_FROM and isinstance(self.store, FolderStore):
+                    found.prepared = where + WORDS_NAME, record["sha256"]
             else:
                 found = Volume(record)
             self.volumes.put(key, found)
@@ -4081,6 +4353,7 @@ def remote_sources(settings: Settings, cache: Cache) -> list[Source]:
 # ── catalog ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 DEFAULT_CHARS = 7000  # what every client that was tried shows its model uncut
+FIRST_SHARE, LEAST_PASSAGE = 0.85, 800  # of the room for passages at most for the first, and the characters without which none is begun
 MAX_EXCERPT = 300000
 MAX_CHARS = (1000, 200000)  # what an answer may be told to take
 MAX_MORE = 20  # headings of further hits; without focus, of further sections:
@@ -4373,8 +4646,11 @@ class Catalog:
         base = self.measure(answer)
         room = max_chars - base - 180  # what `next` may take
         reserve = min(1300, room // 5) if len(hits) > 1 else 0
-        best_share = 0.0
-        for section, number, relevance in hits[:max_sections]:
+        sizes = [json_size(section.body) + 350 for section, _, _ in hits[:max_sections]]  # about; measured one by one below
+        if len(sizes) == 1:
+            reserve = max(0, min(reserve, room - sizes[0]))  # the only passage whole is worth more than headings
+        carried, best_share = 0, 0.0  # carried: what the passages before have left over
+        for (section, number, relevance), most in zip(hits, share_room(sizes, room - reserve)):
             explanation = explain(number) if explain else None
             matches = explanation.matches(self.lang) if explanation else [say(self.lang, "match-section")] if relevance else []
             row: Record = {"id": section.id, "heading": shorten(section.heading, min(300, max_chars // 12)), "path": cut_end(section.path, max_chars // 8),
@@ -4382,13 +4658,12 @@ class Catalog:
                            "matches": [shorten(match, 160) for match in matches],
                            **({"addressesModel": True} if section.record.get("addressesModel") is True else {})}
             size = self.cost(row, render_section(row, self.lang))
-            if not shown and room - reserve < size <= room:
-                reserve = room - size  # the best passage whole is worth more than headings
-            if size > room - reserve:
-                row = self.cut_section(row, room - reserve, base + size, query_words, must=not shown)
+            if size > most + carried:
+                row = self.cut_section(row, most + carried, size, base, query_words, must=not shown)
                 size = self.cost(row, render_section(row, self.lang))
-                if shown and (size > room - reserve or not row["body"]):
+                if shown and (size > most + carried or not row["body"]):
                     break
+            carried += most - size
             room -= size
             shown.append(row)
             best_share = max(best_share, explanation.share if explanation else 1.0)
@@ -4442,19 +4717,17 @@ class Catalog:
         some the text."""
         return max(len(to_json(part)) if self.settings.answers == "both" else 0, len(text)) + 2
 
-    def cut_section(self, row: Record, room: int, whole: int, query_words: Sequence[str], must: bool) -> Record:
+    def cut_section(self, row: Record, room: int, size: int, base: int, query_words: Sequence[str], must: bool) -> Record:
         """`row` with the part of its body around the hits that fits `room`; with none where no useful part fits and it need not.
 
-        whole: characters of an answer that holds all of it, which the cut one names."""
+        size: what the whole of it costs. base: characters of the answer around it; the cut row names how many an answer with all of it has."""
         whole_body, row["body"] = row["body"], ""
         body = narrow(whole_body, query_words)
-        hint = {"id": row["id"], "room": min(max(whole + 400 + 2 * len(row["id"]), MAX_CHARS[0]), MAX_CHARS[1])}
-        row["omittedChars"], row["next"] = len(whole_body), say(self.lang, "next-cut", omitted=len(whole_body), **hint)
-        left = room - self.cost(row, render_section(row, self.lang))
+        hint = {"id": row["id"], "room": min(max(base + size + 400 + 2 * len(row["id"]), MAX_CHARS[0]), MAX_CHARS[1])}
+        left = room - max(size - json_size(whole_body), 0) - len(say(self.lang, "next-cut", omitted=len(whole_body), **hint)) - 40
         for _ in range(4):  # the JSON form grows with every line feed and quote, so the room for the text is found by trying
             if left < 400 and not must:
-                row["body"] = ""
-                return row
+                return {**row, "body": ""}
             row["body"], kept = excerpt(body, max(left, 80), query_words)
             row["omittedChars"] = len(whole_body) - kept
             row["next"] = say(self.lang, "next-cut", omitted=row["omittedChars"], **hint)
@@ -4465,12 +4738,37 @@ class Catalog:
         return row
 
 
+def json_size(text: str) -> int:
+    """About the characters of the text as JSON."""
+    return len(text) + text.count("\n") + text.count('"') + text.count("\\") + 2
+
+
+def share_room(sizes: Sequence[int], space: int) -> list[int]:
+    """The room for each of the first passages of these sizes, as many of them as get LEAST_PASSAGE or all that they take: the first gets up to
+    FIRST_SHARE, and what the others leave; the long ones of the others get the same."""
+    first = min(sizes[0], int(space * FIRST_SHARE)) if sizes else 0
+    for number in range(len(sizes), 1, -1):
+        left, share = space - first, 0
+        for at, size in enumerate(sorted(sizes[1:number])):
+            share = left // (number - 1 - at)
+            if size > share:
+                break
+            left -= size
+        else:
+            return [first + left, *sizes[1:number]]
+        if share >= LEAST_PASSAGE:
+            return [first, *(min(size, share) for size in sizes[1:number])]
+    return [space][:len(sizes)]
+
+
 def next_fence(fence: str, line: str) -> str:
     """The code fence that is open after `line`, where `fence` was open before it; '' for none."""
-    mark = re.match(r" {0,3}(`{3,}|~{3,})(.*)", line)
-    if mark and not fence:
-        return mark.group(1)
-    return "" if mark and mark.group(1).startswith(fence) and not mark.group(2).strip() else fence
+    text = line.lstrip(" ")
+    if text[:3] not in ("```", "~~~") or len(line) - len(text) > 3:
+        return fence
+    info = text.lstrip(text[0])
+    mark = text[:len(text) - len(info)]
+    return mark if not fence else "" if mark.startswith(fence) and not info.strip() else fence
 
 
 def close_fence(text: str) -> str:
@@ -4522,7 +4820,7 @@ def excerpt(body: str, room: int, query_words: Sequence[str]) -> tuple[str, int]
     if not fitting:
         head = cut_text(body, room)
         return close_fence(head) + "\n\n[…]", len(head)
-    hits = [sum(word in fold(block) for word in query_words) for block in blocks]
+    hits = [sum(map(fold(block).__contains__, query_words)) for block in blocks]
     kept: set[int] = set()
     if sizes[0] <= room // 2:
         kept.add(0)  # what the section is about
@@ -20216,6 +20514,12 @@ class Library:
 
     def put_volume(self, entry: Record, version: str, volume: Record) -> None:
         written = write_atomically(os.path.join(self.root, "volumes"), f"{file_name(entry['id'])}-{file_name(version)}-{{}}.json", encode_volume(volume))
+        if written["bytes"] >= WORDS_FROM:
+            try:
+                words = prepare_words(Volume(volume).fields(), written["sha256"])
+                write_atomically(os.path.join(self.root, "volumes"), written["name"] + WORDS_NAME, words)
+            except DocError:
+                pass  # then questions take longer
         if version not in entry["versions"]:
             entry["versions"] = newest_first([*entry["versions"], version])
         entry["volumes"][version] = {"href": f"volumes/{written['name']}", "sha256": written["sha256"], "bytes": written["bytes"],
@@ -20227,9 +20531,10 @@ class Library:
         index["updatedAt"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         write_atomically(self.root, "index.json", [json.dumps(index, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")])
         named = {volume["href"] for entry in index["entries"] for volume in entry["volumes"].values() if "href" in volume}
-        for folder, pattern in ((self.root, r"index\.json\.[0-9]+\.tmp"), (os.path.join(self.root, "volumes"), r".+-[0-9a-f]{12}\.json(\.[0-9]+\.tmp)?")):
+        volumes = os.path.join(self.root, "volumes")
+        for folder, pattern in ((self.root, r"index\.json\.[0-9]+\.tmp"), (volumes, r".+-[0-9a-f]{12}\.json(\.words)?(\.[0-9]+\.tmp)?")):
             for file in os.listdir(folder):
-                if re.fullmatch(pattern, file) and f"volumes/{file}" not in named:
+                if re.fullmatch(pattern, file) and f"volumes/{file}".removesuffix(WORDS_NAME) not in named:
                     try:
                         os.remove(os.path.join(folder, file))
                     except OSError:

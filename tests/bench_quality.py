@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """How often the right passage comes first: real questions, asked through doc_extract, over what doctrove itself imported.
 
+From a clean checkout, with EVAL the folder of the questions, two commands:
+
     bash EVAL/get_corpora.sh CORPORA                                                            fetches the documentation, once
     python3 tests/bench_quality.py --corpora CORPORA --queries EVAL/queries-dev.jsonl           imports it (kept between runs) and asks
+
     python3 tests/bench_quality.py --quick                                                      a small made-up corpus, nothing fetched
 
 recall@1, recall@5 and MRR@10 of what the default answer names (its passages, then its headings), per corpus and per kind of question, beside
 baselines over the same imported sections in the same run: plain word overlap, SQLite FTS5 BM25, and the same with porter stems, the headings
 above and pairs of Chinese characters. Then how many questions have a relevant section after the import at all, have one among the passages
-of the default answer, and have its heading anywhere in it. Last the speed: new questions on the corpus with most sections that --speed names,
-against the same on an FTS5 table in memory, and the first question of a fresh process against json.loads of the volume.
+of the default answer, and have its heading anywhere in it; and whether search_sections, asked the same, gives the same order. Last the speed: new
+questions on the corpus that --speed names, against the same on an FTS5 table in memory, and the first question of a fresh process against
+json.loads of the volume.
 
 A hit is a section whose page and anchor (the nearest one at or above it), or whose heading where that is unique on its page, is the relevant
 one's; where the judgement names a text that must be in it, it is. Standard library only.
@@ -39,7 +43,8 @@ sys.path.insert(0, os.path.dirname(HERE))
 import doctrove  # noqa: E402
 
 NAMED = 26  # passages and headings that the default answer names at most
-TARGETS = (("recall@1", 0.52), ("recall@5", 0.77), ("MRR@10", 0.62), ("heading in the default answer", 0.88))
+TARGETS = (("recall@1", 0.52), ("recall@5", 0.77), ("MRR@10", 0.62), ("heading in the default answer", 0.88),
+           ("search_sections in this order", 1.0))
 LARGE = 8  # questions from which on a corpus is compared with the best baseline by itself
 CHINESE = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]+")
 Hit = dict[str, Any]
@@ -168,7 +173,9 @@ def ask(catalog: doctrove.Catalog, corpus: str, question: Hit, by_id: dict[str, 
     answer = catalog.extract(corpus, None, question["query"])
     named = [by_id[row["id"]] for row in (*answer["sections"], *answer["more"])]
     shown = [{**by_id[row["id"]], "body": row["body"]} for row in answer["sections"]]
-    return {"rank": first_rank(named, question), "shown": first_rank(shown, question), "chars": len(doctrove.to_json(answer))}
+    hits = doctrove.search_sections(catalog, {"repo": corpus, "version": None, "query": question["query"], "limit": 10}, doctrove.do_nothing)["hits"]
+    return {"rank": first_rank(named, question), "shown": first_rank(shown, question), "chars": len(doctrove.to_json(answer)),
+            "searched": bool(hits) and [hit["id"] for hit in hits] == [section["id"] for section in named[:len(hits)]]}
 
 
 def measure(root: str, questions: Sequence[Hit]) -> dict[str, Hit]:
@@ -217,7 +224,8 @@ def judge(questions: Sequence[Hit], results: dict[str, Hit]) -> bool:
     at_1, at_5, mrr = summary([row["rank"] for row in rows])
     shares = {"recall@1": at_1, "recall@5": at_5, "MRR@10": mrr, "exists after the import": sum(row["exists"] for row in rows) / len(rows),
               "passage in the default answer": sum(bool(row["shown"]) for row in rows) / len(rows),
-              "heading in the default answer": sum(bool(row["rank"]) for row in rows) / len(rows)}
+              "heading in the default answer": sum(bool(row["rank"]) for row in rows) / len(rows),
+              "search_sections in this order": sum(row["searched"] for row in rows) / len(rows)}
     good = True
     for name, share in shares.items():
         target = dict(TARGETS).get(name)

@@ -130,6 +130,11 @@ class AnswerCase(unittest.TestCase):
 
 
 class Bundled(AnswerCase):
+    def test_a_need_in_words_finds_its_library(self) -> None:
+        for need, id in load_cases("needs"):
+            with self.subTest(need=need):
+                self.assertEqual([result["id"] for result in open_catalog().lookup(need)["results"]][:1], [id])
+
     def test_the_wildcard_section_is_found_in_both_languages(self) -> None:
         catalog = open_catalog()
         for version in ("5.1.0", "4.21.2"):
@@ -349,6 +354,19 @@ class Sizes(AnswerCase):
                 answer = catalog.extract("x", None, "amber", 6, chars)
                 self.assertGreater(len(json.dumps(answer, ensure_ascii=False)), chars * 0.6)
                 self.assertTrue(answer["sections"][0]["body"])
+
+    def test_long_passages_leave_room_for_the_next_ones(self) -> None:
+        sections = [{"id": f"s{at}", "heading": f"Amber {at}", "body": paragraphs(30)} for at in range(9)]
+        answer = self.catalog(sections).extract("x", None, "amber")
+        sizes = [len(section["body"]) for section in answer["sections"]]
+        self.assertGreaterEqual(len(sizes), 2)
+        self.assertGreater(sizes[0], 2 * max(sizes[1:]))
+        self.assertGreater(min(sizes), 100)
+        short = [{"id": "first", "heading": "Amber", "body": "amber " * 300},
+                 *({"id": f"s{at}", "heading": "Cedar", "body": paragraphs(30)} for at in range(9))]
+        answer = self.catalog(short).extract("x", None, "amber")
+        self.assertNotIn("omittedChars", answer["sections"][0])
+        self.assertGreaterEqual(len(answer["sections"]), 4)
 
     def test_a_whole_volume_fits_when_there_is_room(self) -> None:
         sections = [{"id": f"s{at}", "heading": f"Amber {at}", "body": paragraphs(3)} for at in range(50)]

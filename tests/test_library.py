@@ -1121,5 +1121,70 @@ class Shell(Case):
             self.fail("a named pipe as source is waited for without end")
 
 
+
+class PreparedWords(unittest.TestCase):
+    """Beside a large volume stand its words, so that a question need not search the texts. They are no part of the library: it answers the same without."""
+
+    QUERIES = ("amber", "ambers growing", "ambre cedars", "grove.basil_leaf", "grove::basil", "--dry-run option", "c++ or HEAD~", "a?.b", "basilLeaf()",
+               "café naïve", "通配符 路由", "路", "自己做 包", "哈哈", "hazel-nut [link](amber.html)", "ＡＢＣ", "ß", "x")
+
+    def setUp(self):
+        self.folder = make_folder(self)
+        self.root = os.path.join(self.folder, "library")
+        chance = random.Random(8)
+        pieces = ["amber", "ambers", "Growing", "grown", "cedar", "cedars", "grove.basil_leaf", "grove::basil", "basil_leaf", "basilLeaf", "--dry-run", "dry",
+                  "run", "c++", "c", "HEAD~", "HEAD", "a?.b", "café", "cafe", "NAÏVE", "naïve", "通配符", "路由", "路", "自己做", "包，", "哈哈哈",
+                  "[amber](amber.html#cedar)", "](grove.html", "hazel-nut", "ABC", "ＡＢＣ", "straße", "x1", "Straße路由", "\n", ". ", "İ"]
+        sections = [f"## {chance.choice(pieces).strip() or 'Part'} {number}\n\n" + " ".join(chance.choices(pieces, k=chance.randrange(5, 150)))
+                    for number in range(2000)]
+        put(self.folder, {"docs/large.md": "# Trees\n\n" + "\n\n".join(sections), "small/small.md": page("Amber")})
+        doctrove.import_source(os.path.join(self.folder, "docs"), "large", "1", self.root)
+
+    def words_file(self):
+        names = [name for name in os.listdir(os.path.join(self.root, "volumes")) if name.endswith(".words")]
+        return os.path.join(self.root, "volumes", names[0]) if names else None
+
+    def answers(self, most=None):
+        settings = doctrove.Settings()
+        settings.put(doctrove.SETTING_BY_KEY["root"], self.root, "test")
+        catalog = doctrove.Catalog(settings)
+        return [catalog.extract("large", None, query) for query in self.QUERIES[:most]], catalog
+
+    def used(self, catalog):
+        source, entry = catalog.view()[0].find("large")[0]
+        return source.volume(entry, "1").ranker().words is not None
+
+    def test_answers_are_the_same_with_and_without_them_and_with_damaged_or_foreign_ones(self):
+        prepared, catalog = self.answers()
+        self.assertTrue(self.used(catalog))
+        self.assertGreater(sum(bool(answer["total"]) for answer in prepared), len(self.QUERIES) - 3)
+        path = self.words_file()
+        with open(path, "rb") as file:
+            good = file.read()
+        head, _, rest = good.partition(b"\n")
+        for what, data in (("empty", b""), ("cut", good[:-5]), ("changed", good[:-5] + b"12345"), ("no words", b"{}\n" + rest), ("a list", b"[]\n" + rest),
+                           ("of another volume", head.replace(json.loads(head)["sha256"].encode(), b"0" * 64) + b"\n" + rest),
+                           ("wrong sizes", head.replace(b'"sizes": [[', b'"sizes": [[7, 1, 1], [') + b"\n" + rest), ("missing", None)):
+            with self.subTest(what):
+                if data is None:
+                    os.remove(path)
+                else:
+                    with open(path, "wb") as file:
+                        file.write(data)
+                most = None if data is None else 2
+                found, catalog = self.answers(most)
+                self.assertFalse(self.used(catalog))
+                self.assertEqual(found, prepared[:most])
+
+    def test_they_go_with_their_volume_and_a_small_one_has_none(self):
+        first = self.words_file()
+        put(self.folder, {"docs/more.md": page("More", "Another page.")})
+        doctrove.import_source(os.path.join(self.folder, "docs"), "large", "1", self.root)
+        self.assertNotEqual(self.words_file(), first)
+        self.assertFalse(os.path.exists(first))
+        doctrove.Library(self.root).remove("large", ["1"])
+        doctrove.import_source(os.path.join(self.folder, "small"), "small", "1", self.root)
+        self.assertIsNone(self.words_file())
+
 if __name__ == "__main__":
     unittest.main()

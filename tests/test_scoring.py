@@ -273,6 +273,15 @@ class SectionScores(unittest.TestCase):
                 catalog = sections_catalog(self, [{"id": "far", "heading": "Banana", "body": "apple"}, {"id": "near", "heading": heading, "body": "apple"}])
                 self.assertEqual([hit["id"] for hit in hits(catalog, query)], ["near"])
 
+    def test_accents_and_full_width_forms_of_a_query_make_no_difference(self) -> None:
+        for query, body in (("cafe", "The Café is open."), ("CAFÉ", "the cafe"), ("cafés", "One café."), ("resume", "Le résumé."), ("Muller", "Herr Müller"),
+                            ("ＡＢＣ", "The abc."), ("ａｐｐ．ｕｓｅ（）", "Call app.use here."), ("ｃｏｏｋｉｅ 路由", "cookie"),
+                            ("Łukasz", "łukasz"), ("ё", "Ёж ё")):
+            with self.subTest(query=query, body=body):
+                catalog = sections_catalog(self, [{"id": "far", "heading": "Banana", "body": "apple"}, {"id": "near", "heading": "Banana", "body": body}])
+                self.assertEqual([(hit["id"], hit["score"] > 0) for hit in hits(catalog, query)], [("near", query != "cafés")])
+        self.assertEqual(catalog_of(self, [{"id": "express", "name": "Express"}]).lookup("Ｅｘｐｒｅｓｓ")["results"][0]["score"], 1)
+
     def test_every_occurrence_counts_however_many_there_are(self) -> None:
         for word in ("alpha", "zebra"):
             column = doctrove.Column([f"{word} beta " * 3, f"{word}s {word}x " * 2000, "[text](#" + word + ")"])
@@ -433,11 +442,36 @@ class WhatOrders(unittest.TestCase):
         ]
         self.assertEqual([section.context.strip() for section in doctrove.make_sections(records)], ["", "", "Drop table"])
 
+    def test_a_word_in_the_text_of_the_section_above_decides_between_equals(self) -> None:
+        sections = [
+            {"id": "trees", "heading": "Trees", "level": 1, "body": "What grows."},
+            {"id": "a", "heading": "Growing", "level": 2, "body": "Give it amber light."},
+            {"id": "maps", "heading": "Maps", "level": 1, "body": "Each is kept by the librarian."},
+            {"id": "b", "heading": "Keeping", "level": 2, "body": "Give it amber paint."},
+        ]
+        self.assertEqual(hits(sections_catalog(self, sections), "amber librarian")[0]["id"], "maps")
+        self.assertEqual([hit["id"] for hit in hits(sections_catalog(self, sections), "amber librarian")[1:]], ["b", "a"])
+
+    def test_what_only_the_section_above_has_is_no_hit(self) -> None:
+        sections = [{"id": "above", "heading": "Trees", "level": 1, "body": "The amber cedar."},
+                    {"id": "below", "heading": "Oak", "level": 2, "body": "Green."}]
+        self.assertEqual([hit["id"] for hit in hits(sections_catalog(self, sections), "amber cedar")], ["above"])
+
+    def test_words_of_one_paragraph_come_before_the_same_words_far_apart(self) -> None:
+        filler = "something else entirely is told here " * 20
+        sections = [{"id": "far", "heading": "One", "body": f"amber {filler} basil"}, {"id": "near", "heading": "Two", "body": f"{filler} amber basil"}]
+        self.assertEqual([hit["id"] for hit in hits(sections_catalog(self, sections), "amber basil")], ["near", "far"])
+
+    def test_a_long_run_of_characters_does_not_outweigh_the_word_beside_it(self) -> None:
+        sections = [{"id": "run", "heading": "格式", "body": "自己做"}, {"id": "word", "heading": "格式", "body": "deb 和 包"},
+                    *({"id": f"f{number}", "heading": "其它", "body": "文本"} for number in range(9))]
+        self.assertEqual([hit["id"] for hit in hits(sections_catalog(self, sections), "自己做 deb 包")], ["word", "run"])
+
     def test_hostile_texts_are_counted_in_linear_time(self) -> None:
-        for text in ("](" * 300000, "amber](" * 100000, "(" * 600000 + "amber", "amb" * 200000):
+        for text in ("](" * 300000, "amber](" * 100000, "(" * 600000 + "amber", "amb" * 200000, "amber basil cedar " * 30000):
             with self.subTest(text=text[:10]):
                 start = time.process_time()
-                doctrove.SectionRanker(["x"], [text], [""], ["x"]).rank("amber ambre c++ ?.", 5)
+                doctrove.SectionRanker(["x"], [text], [""], ["x"]).rank("amber ambre c++ ?. basil cedar", 5)
                 self.assertLess(time.process_time() - start, 3)
 
 
