@@ -55,7 +55,7 @@ LATER = {
     "doctrove_page": ("page",)}
 LATER_STUB = """\
 def {name}(*given, **named):
-    exec(__loader__.get_code("{module}"), globals())
+    exec(load_later("{module}"), globals())
     return globals()["{name}"](*given, **named)
 """
 

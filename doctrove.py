@@ -105,8 +105,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "There is no entry '{id}'. Nearest ids: {nearest}. Search with catalog_lookup.",
         "没有条目 '{id}'。相近的 id：{nearest}。请用 catalog_lookup 搜索。"),
     "unknown-id-none": (
-        "There is no entry '{id}' and nothing near it. Search with catalog_lookup.",
-        "没有条目 '{id}'，也没有相近的。请用 catalog_lookup 搜索。"),
+        "There is no entry '{id}' and nothing near it. Documented here: {some}. Search with catalog_lookup.",
+        "没有条目 '{id}'，也没有相近的。此处收录：{some}。请用 catalog_lookup 搜索。"),
     "unknown-section": (
         "{name} {version} has no section '#{section}'. Nearest ids: {nearest}. To search for the words instead, leave out '#'.",
         "{name} {version} 没有章节 '#{section}'。相近的 id：{nearest}。若要搜索词语，请去掉 '#'。"),
@@ -295,10 +295,12 @@ def as_config(work: Callable[[], Any]) -> Any:
 
 
 def shorten(text: str, most: int) -> str:
-    """`text` on one line, cut at a word with an ellipsis where it is longer than `most`."""
+    """`text` on one line, cut with an ellipsis where it is longer than `most`: at a word, unless that word is most of it."""
     line = " ".join(text.split())
     line = line if line.isprintable() else line.translate(UNSAFE)
-    return line if len(line) <= most else line[:most - 1].rsplit(" ", 1)[0].rstrip() + "…"
+    if len(line) <= most:
+        return line
+    return line[:max(line.rfind(" ", most // 2, most), 0) or most - 1].rstrip() + "…"
 
 
 def cut_end(text: str, most: int) -> str:
@@ -772,7 +774,7 @@ def select_release(versions: Sequence[str], wanted: str | None, name: str = "") 
                    if alternatives and any(all(test(version) for test in tests) for tests in alternatives)]
     if not fitting:
         candidates = newest_first(versions)[:20]
-        raise DocError("version", "unknown-version", {"candidates": candidates}, name=name, wanted=asked, candidates=", ".join(candidates))
+        raise DocError("version", "unknown-version", {"candidates": candidates}, name=name, wanted=cut_end(asked, 100), candidates=", ".join(candidates))
     version = newest(fitting)
     stable = any(each.text == version and each.stable for each in parsed_versions)
     return Release(version, kind, f"note-{kind}" if stable else f"note-{kind}-pre", asked)
@@ -3753,10 +3755,14 @@ class ArchiveStore:
     kept open: where another one takes its place while we run, the loader's table of contents is wrong, and the old file is read on.
     """
 
+    opened: ArchiveStore | None = None  # the one there is
+
     def __init__(self, loader: Any, folder: str) -> None:
         self.loader, self.folder = loader, folder
         self.file = open(loader.archive, "rb")  # noqa: SIM115  # for as long as the process runs
         self.identity = self.identify(os.fstat(self.file.fileno()))
+        self.lock = allocate_lock()
+        ArchiveStore.opened = self
 
     @staticmethod
     def identify(stat: os.stat_result) -> tuple[int, ...]:
@@ -3772,8 +3778,8 @@ class ArchiveStore:
     def read_kept(self, name: str) -> bytes:
         """A member of the file as it was opened."""
         import zipfile
-        with zipfile.ZipFile(self.file) as archive:
-            return archive.read(f"{self.folder}/{name}")
+        with self.lock, zipfile.ZipFile(self.file) as archive:
+            return archive.read(name)
 
     def where(self, name: str) -> str:
         return os.path.join(self.loader.archive, self.folder, *name.split("/"))
@@ -3783,12 +3789,23 @@ class ArchiveStore:
 
     def read(self, name: str) -> bytes:
         try:
-            data: bytes = self.loader.get_data(self.where(name)) if self.intact() else self.read_kept(name)
+            data: bytes = self.loader.get_data(self.where(name)) if self.intact() else self.read_kept(f"{self.folder}/{name}")
         except Exception as error:  # zipimport, zipfile and zlib each have their own for a damaged or missing member
             if not self.intact():
                 raise DocError("internal", "archive-replaced", where=self.loader.archive) from None
             raise DocError("internal", "index-unreadable", where=self.where(name), reason=str(error) or type(error).__name__) from None
         return inflate(data, self.where(name))
+
+
+def load_later(module: str) -> Any:
+    """The code of a module of this program that the build has split off, when it is needed first. Raises DocError where the archive was overwritten."""
+    store = ArchiveStore.opened
+    try:
+        if store is None or store.intact():
+            return __loader__.get_code(module)  # type: ignore[name-defined]
+        return compile(store.read_kept(module + ".py"), module + ".py", "exec", dont_inherit=True)
+    except Exception:  # zipimport, zipfile, zlib and the compiler each have their own for what is damaged
+        raise DocError("internal", "archive-replaced", where=__loader__.archive) from None  # type: ignore[name-defined]
 
 
 class ZipStore:
@@ -4400,7 +4417,8 @@ class View:
             number = ranker.resolve(id)
             if number is None:
                 nearest = [ids[near] for near, *_ in ranker.rank(id, 5)[1]]
-                raise DocError("not-found", "unknown-id" if nearest else "unknown-id-none", {"nearest": nearest}, id=id, nearest=", ".join(nearest))
+                raise DocError("not-found", "unknown-id" if nearest else "unknown-id-none", {"nearest": nearest}, id=cut_end(id, 100),
+                               nearest=", ".join(nearest), some=some_of(ids))
             holders = self.holders(ids[number])
         return holders
 
@@ -4415,6 +4433,10 @@ def popularity(record: Record) -> float:
         return float(record.get("popularity", 0))
     except OverflowError:
         return math.inf
+
+
+def some_of(ids: Sequence[str]) -> str:
+    return ", ".join(shorten(id, 40) for id in ids[:12]) + (", …" if len(ids) > 12 else "") or "-"
 
 
 class Catalog:
@@ -4533,8 +4555,7 @@ class Catalog:
             results.append(result)
         if not total:
             ids = view.ids()
-            names = ", ".join(shorten(id, 40) for id in ids[:12]) + (", …" if len(ids) > 12 else "")
-            answer["next"] = say(self.lang, "next-lookup-none", names=names or "-")
+            answer["next"] = say(self.lang, "next-lookup-none", names=some_of(ids))
         elif total > len(results):
             answer["next"] = say(self.lang, "next-lookup", omitted=total - len(results))
         return answer
@@ -23111,7 +23132,8 @@ class Engine:
         if not isinstance(name, str):
             raise ProtocolError(INVALID_PARAMS, "Invalid params: name must be a string")
         if name not in self.tools:
-            raise ProtocolError(INVALID_PARAMS, f"Unknown tool: {shorten(name, 100)}. Tools: {', '.join(self.tools)}")
+            off = ", which is not offered here (it needs --root, and over HTTP --http-write)" if name in library_tools() else ""
+            raise ProtocolError(INVALID_PARAMS, f"Unknown tool: {shorten(name, 100)}{off}. Tools: {', '.join(self.tools)}")
         if arguments is not None and not isinstance(arguments, dict):
             raise ProtocolError(INVALID_PARAMS, "Invalid params: arguments must be an object")
         tool, lang = self.tools[name], self.settings.lang
@@ -25417,7 +25439,7 @@ def parse_head(head: bytes) -> HttpRequest:
     for row in rest:
         match = HEADER_LINE.fullmatch(row)
         if not match:
-            raise HttpError(400, f"Bad request: a malformed header line ({shorten(row, 60)})")
+            raise HttpError(400, f"Bad request: a malformed header line ({shorten(row.partition(':')[0], 40)})")
         headers.setdefault(match.group(1).lower(), []).append(match.group(2).strip(" \t"))
     absolute = re.match(r"https?://([^/?#]*)", target, re.IGNORECASE)
     path = (target[absolute.end():] or "/") if absolute else target
@@ -25532,6 +25554,7 @@ class HttpConnection:
         self.reader, self.writer = reader, writer
         self.clock = asyncio.get_running_loop().time
         self.stream: EventStream | None = None
+        self.has_answered = False
         self.wait(KEPT_SECONDS, is_waiting=True)
 
     def wait(self, seconds: float, is_waiting: bool = False, has_part: bool = False) -> None:
@@ -25555,6 +25578,7 @@ class HttpConnection:
     def write(self, status: int, headers: Mapping[str, str], body: bytes | None, is_head: bool = False) -> None:
         """An answer; body None: what follows is written piece by piece until the connection ends."""
         import http
+        self.has_answered = True
         rows = [f"HTTP/1.1 {status} {http.HTTPStatus(status).phrase}", f"Server: doctrove/{__version__}", f"Date: {http_date(int(time.time()))}",
                 "X-Content-Type-Options: nosniff", *(f"{name}: {value}" for name, value in headers.items())]
         if body is not None and status != 204:
@@ -25705,8 +25729,6 @@ class HttpServer:
                 pass
         except (OSError, EOFError, asyncio.CancelledError):
             pass  # the client has gone, or was given up
-        except Exception as error:
-            self.engine.report_fault(error)
         finally:
             del self.connections[connection]
             writer.close()
@@ -25722,7 +25744,7 @@ class HttpServer:
         import asyncio
         reader = connection.reader
         connection.wait(KEPT_SECONDS, is_waiting=True)
-        request = None
+        request, connection.has_answered = None, False
         try:
             first = await reader.read(1)
             if not first:
@@ -25739,10 +25761,19 @@ class HttpServer:
             await connection.writer.drain()
             return goes_on
         except HttpError as error:
-            goes_on = self.refuse(connection, request, error)
-            connection.wait(SEND_SECONDS)
-            await (connection.writer.drain() if goes_on else connection.linger())
-            return goes_on
+            refused = error
+        except (OSError, EOFError):
+            raise
+        except Exception as error:
+            self.engine.report_fault(error)
+            if connection.has_answered:
+                return False
+            reason = error.message(self.engine.settings.lang) if isinstance(error, DocError) else f"Internal error: {type(error).__name__}"
+            refused = HttpError(500, ProtocolError(INTERNAL_ERROR, shorten(reason, 600)))
+        goes_on = self.refuse(connection, request, refused)
+        connection.wait(SEND_SECONDS)
+        await (connection.writer.drain() if goes_on else connection.linger())
+        return goes_on
 
     def refuse(self, connection: HttpConnection, request: HttpRequest | None, error: HttpError) -> bool:
         """Says why a request is not served. Returns whether another one may follow: not where a part of this one is unread."""
@@ -25915,13 +25946,14 @@ class HttpServer:
     def question(self, message: Record, negotiated: str | None) -> tuple[Any, ...] | None:
         """What an answer can be kept under: one of the tools that only read what is here, as long as that is the same. None for all others."""
         params = message.get("params")
-        if message.get("method") != "tools/call" or not isinstance(params, dict) or params.get("name") not in TOOL_BY_NAME or self.engine.catalog.may_wait():
+        name = params.get("name") if isinstance(params, dict) and message.get("method") == "tools/call" else None
+        if not isinstance(name, str) or name not in TOOL_BY_NAME or self.engine.catalog.may_wait():
             return None
         try:
             view, notices = self.engine.catalog.view()
         except DocError:
             return None
-        return None if notices else (view.serial, negotiated is None, params["name"], to_json(params.get("arguments")))
+        return None if notices else (view.serial, negotiated is None, name, to_json(message["params"].get("arguments")))
 
     async def stream_call(self, connection: HttpConnection, message: Record, negotiated: str | None, is_wanted: Callable[[], bool]) -> None:
         """Answers a long call on an event stream: how far it is, then the response."""
@@ -26092,14 +26124,14 @@ def read_tokens(settings: Settings, environ: Mapping[str, str]) -> list[str]:
                 lines = [line.strip() for line in file.read(MAX_CONFIG_BYTES).splitlines()]
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
-            raise DocError("config", "config-file", path=settings.httpTokenFile, reason=reason) from None
+            raise DocError("config", "index-unreadable", where=settings.httpTokenFile, reason=reason) from None
         given.append((settings.httpTokenFile, [line for line in lines if line and not line.startswith("#")]))
         if not given[-1][1]:
             raise DocError("config", "http-token-bad", where=settings.httpTokenFile, least=MIN_TOKEN_CHARS, problem="there is none")
     for where, tokens in given:
         for at, token in enumerate(tokens):
             if not re.fullmatch(f"[!-~]{{{MIN_TOKEN_CHARS},4096}}", token):
-                raise DocError("config", "http-token-bad", where=where, least=MIN_TOKEN_CHARS, problem=f"the {at + 1}. one is not so")
+                raise DocError("config", "http-token-bad", where=where, least=MIN_TOKEN_CHARS, problem=f"number {at + 1} is none")
     return [token for _, tokens in given for token in tokens]
 
 
@@ -28452,7 +28484,8 @@ def import_all(sources: Sequence[str], label: str, root: str, settings: Settings
             import_source(place, repo, version, root, show_progress if sys.stderr.isatty() else do_nothing, how)
         except DocError as error:
             missing.append({"source": source, "reason": error.message(settings.lang)})
-            log(f"{source}: {error.message(settings.lang)}")
+            message = error.message(settings.lang)
+            log(message if message.startswith(source) else f"{source}: {message}")
     return missing
 
 

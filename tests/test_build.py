@@ -327,11 +327,34 @@ class Runs(unittest.TestCase):
             except OSError as error:
                 process.kill()
                 self.skipTest(f"a file in use cannot be replaced here: {error}")
-            out, errors = process.communicate(encode(initialize("2025-11-25")) + encode(tool_call("doc_extract", {"id": "express"}, 1)), timeout=60)
+            # Each of the later ones needs a part of the program that was not loaded when the file was replaced.
+            asked = [initialize("2025-11-25"), tool_call("doc_extract", {"id": "express"}, 1), tool_call("catalog_lookup", {"query": "validate"}, 2),
+                     request("resources/list", id=3)]
+            out, errors = process.communicate(b"".join(map(encode, asked)), timeout=60)
         self.assertEqual((process.returncode, errors), (0, b""))
-        answer = parse_line(out.splitlines(keepends=True)[1])["result"]
-        self.assertIs(answer["isError"], False)
-        self.assertEqual(answer["structuredContent"]["id"], "express")
+        _, extracted, found, listed = (parse_line(line)["result"] for line in out.splitlines(keepends=True))
+        self.assertIs(extracted["isError"], False)
+        self.assertEqual(extracted["structuredContent"]["id"], "express")
+        self.assertEqual(found["structuredContent"]["results"][0]["id"], "zod")
+        self.assertTrue(listed["resources"])
+
+    def test_a_running_server_says_that_the_file_was_overwritten(self):
+        path = self.copy("overwritten", "doctrove.pyz")
+        process = subprocess.Popen([sys.executable, *FLAGS, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_env(),
+                                   bufsize=0)
+        with process:
+            process.stdin.write(encode(request("ping")))
+            line = b""
+            while not line.endswith(b"\n"):
+                line += process.stdout.read(1)
+            with open(path, "wb") as file:
+                file.write(b"#!/x\n" + b"PK\3\4" * 100)
+            asked = [initialize("2025-11-25"), tool_call("doc_extract", {"id": "express"}, 1), request("resources/list", id=2)]
+            out, errors = process.communicate(b"".join(map(encode, asked)), timeout=60)
+        self.assertEqual((process.returncode, errors), (0, b""))
+        _, extracted, listed = (parse_line(line) for line in out.splitlines(keepends=True))
+        for message in (extracted["result"]["structuredContent"]["error"]["message"], listed["error"]["message"]):
+            self.assertIn("was overwritten while this server runs from it: restart", message)
 
 
 class Start(unittest.TestCase):
