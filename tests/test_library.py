@@ -1069,7 +1069,7 @@ class Shell(Case):
         packed = os.path.join(make_folder(self), "packed.pyz")
         done = build(packed, "--index", self.root)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
-        host = Host(self.root, "0")
+        host = Host("serve-index", self.root, "0")
         self.addCleanup(host.close)
         for options, path in ((("--local-index", self.root), None), (("--index-url", host.url), None), ((), packed), (("--root", self.root), PLAIN)):
             with self.subTest(options):
