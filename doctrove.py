@@ -378,8 +378,8 @@ SETTINGS = (
             "text: no structuredContent and no outputSchema, for clients that show a model both forms",
             "'both' or 'text'", choices=("both", "text")),
     Setting("lang", "choice", "lang", "en|zh", "DOCTROVE_LANG", "en", "language of messages", "'en' or 'zh'", choices=LANGUAGES),
-    Setting("http", "text", "http", "ADDRESS", "DOCTROVE_HTTP", None, "serve MCP over HTTP at HOST:PORT or unix:PATH; off: on standard input and output",
-            "HOST:PORT, unix:PATH or off"),
+    Setting("http", "text", "http", "ADDRESS", "DOCTROVE_HTTP", None, "serve MCP over HTTP at HOST:PORT, PORT or unix:PATH; off: on standard input and output",
+            "HOST:PORT, PORT, unix:PATH or off"),
     Setting("httpTokenFile", "path", "http-token-file", "FILE", "DOCTROVE_HTTP_TOKEN_FILE", None,
             "bearer tokens, one of which a client must send, one on each line (or in DOCTROVE_HTTP_TOKEN)", "a path"),
     Setting("httpNames", "ids", "http-names", "NAME[,NAME…]", "DOCTROVE_HTTP_NAMES", (), "host names that the HTTP server is reached by",
@@ -25346,7 +25346,7 @@ def page() -> tuple[bytes, dict[str, str]]:
 # ── http ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 MESSAGES.update({
-    "http-address": ("--http must be HOST:PORT or unix:PATH, not '{got}'", "--http 必须是 HOST:PORT 或 unix:PATH，而不是 '{got}'"),
+    "http-address": ("--http must be HOST:PORT, PORT or unix:PATH, not '{got}'", "--http 必须是 HOST:PORT、PORT 或 unix:PATH，而不是 '{got}'"),
     "http-listen": ("cannot listen on {address}: {reason}", "无法监听 {address}：{reason}"),
     "http-token": (
         "{address} can be reached from other machines, so a bearer token is required: --http-token-file FILE, or DOCTROVE_HTTP_TOKEN",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How fast the HTTP server answers, side by side in one run with a bare ThreadingHTTPServer that returns the same bytes.
 
-    python3 tests/bench_http.py [--quick] [--pyz FILE] [--json FILE]
+    python3 tests/bench_http.py [--quick] [--only PART] [--pyz FILE] [--json FILE]
 
 answers   doc_extract over 1, 8 and 64 connections, in turn from both servers: requests per second, p99 of the time that an answer takes, and the ratio of
           the rates (asked: at least 0.6). `repeated`: 40 questions in rotation, as when a team asks; `new`: no question comes twice
@@ -245,6 +245,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="few requests: whether it runs, not figures")
     parser.add_argument("--pyz", default="", help="the packed file (default: built for this run)")
+    parser.add_argument("--only", choices=("answers", "memory", "outage"), help="this part alone")
     parser.add_argument("--json", help="write the figures there, too")
     parser.add_argument("--load", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -256,9 +257,11 @@ def main() -> int:
         pyz = options.pyz or os.path.join(folder, "doctrove.pyz")
         if not options.pyz:
             subprocess.run([sys.executable, os.path.join(ROOT, "build_zipapp.py"), "-o", pyz], check=True, stdout=subprocess.DEVNULL)
-        bench_answers(pyz, 1 if options.quick else 5, 300 if options.quick else 1500, report)
-        bench_memory(pyz, 2000 if options.quick else 100000, report)
-        bench_outage(pyz, report)
+        parts = {"answers": lambda: bench_answers(pyz, 1 if options.quick else 5, 300 if options.quick else 1500, report),
+                 "memory": lambda: bench_memory(pyz, 2000 if options.quick else 100000, report),
+                 "outage": lambda: bench_outage(pyz, report)}
+        for name in [options.only] if options.only else parts:
+            parts[name]()
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(report, file, indent=1)
