@@ -26261,6 +26261,9 @@ def serve_http(catalog: Catalog, settings: Settings, environ: Mapping[str, str])
         raise DocError("config", "http-token", address=str(settings.http))
     tls = make_tls(settings)
     any_address = host in ("0.0.0.0", "::")
+    for name in settings.httpNames:
+        if not name.isascii() or host_name(name) != name.lower() or "*" in name:
+            raise usage_error(f"--http-names takes host names without ports and patterns, such as docs.example.com, not '{shorten(ascii(name)[1:-1], 60)}'")
     names = {*settings.httpNames, *([host] if host and not any_address else [])}
     gate = Gate(map(str.lower, names), any_address, tokens)
     server = HttpServer(Engine(catalog, settings, writes=settings.httpWrite), gate)
