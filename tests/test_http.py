@@ -861,6 +861,11 @@ class Starting(unittest.TestCase):
             with self.subTest(address):
                 self.refused(address)
 
+    def test_names_that_can_never_match(self):
+        for name in ("docs.example:80", "*", "*.example", "https://docs.example", "\u00e4.example"):
+            with self.subTest(name):
+                self.refused("127.0.0.1:0", "--http-names", f"docs.example,{name}", says=("--http-names",))
+
     def test_an_address_that_is_not_here(self):
         self.refused("203.0.113.7:0", says=("203.0.113.7",), env={"DOCTROVE_HTTP_TOKEN": TOKEN})
 
