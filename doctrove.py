@@ -22190,7 +22190,7 @@ def join_text(*parts: str) -> str:
 
 
 def render_repo(row: Record) -> str:
-    size = f"{row['docs']} docs, {row['sections']} sections" if "docs" in row else f"{row['sections']} sections"
+    size = f"{row['docs']} docs, {row['sections']} sections" if row.get("docs") else f"{row['sections']} sections"
     return f"- **{row['repo']}** {row['name']} | {', '.join(row['versions'])} | {size} | {row['source']}"
 
 
