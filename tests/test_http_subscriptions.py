@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-from processes import ENVELOPE, FLAGS, PATIENCE, as_bytes, clean_env, entry, index, initialize, program, request
+from processes import ENVELOPE, FLAGS, PATIENCE, Remote, as_bytes, clean_env, entry, index, initialize, program, request, tool_call
 
 CHANGED = "notifications/resources/list_changed"
 TYPES = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -23,7 +23,10 @@ class ChangesOverHttp(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = os.path.realpath(folder.name)
         self.put("first")
-        server = subprocess.Popen([sys.executable, *FLAGS, program(), "--http", "127.0.0.1:0", "--root", self.root], stdin=subprocess.DEVNULL,
+        self.start("--root", self.root)
+
+    def start(self, *options: str) -> None:
+        server = subprocess.Popen([sys.executable, *FLAGS, program(), "--http", "127.0.0.1:0", *options], stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, env=clean_env())
         self.addCleanup(server.wait, PATIENCE)
         self.addCleanup(server.stdout.close)
@@ -59,6 +62,17 @@ class ChangesOverHttp(unittest.TestCase):
         self.put("first", "second")
         told = self.event(stream)
         self.assertEqual((told["method"], told["params"]["_meta"]), (CHANGED, {"io.modelcontextprotocol/subscriptionId": "L"}))
+
+    def test_a_subscription_hears_that_a_remote_index_that_was_asked_once_has_changed(self) -> None:
+        with Remote({"/index.json": index(entry("first"))}) as remote:
+            self.start("--index-url", remote.url, "--cache-ttl", "1")
+            call = tool_call("catalog_releases", {"id": "first"}, _meta=ENVELOPE)
+            self.ask("POST", {**TYPES, "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "catalog_releases"}, call).read()
+            params = {"_meta": ENVELOPE, "notifications": {"resourcesListChanged": True}}
+            stream = self.ask("POST", LISTEN, request("subscriptions/listen", params, "L"))
+            self.event(stream)
+            remote.routes["/index.json"] = index(entry("second"))
+            self.assertEqual(self.event(stream)["method"], CHANGED)
 
     def test_a_session_hears_of_a_change_right_after_its_stream_is_open(self) -> None:
         session = self.ask("POST", TYPES, initialize("2025-11-25")).headers["Mcp-Session-Id"]
