@@ -49,10 +49,8 @@ LATER = {
     "doctrove_web": ("web",),
     "doctrove_library": ("projects", "library", "packages", "library tools"),
     "doctrove_resources": ("resources and prompts",),
-    "doctrove_http": ("static host", "http"),
-    "doctrove_more": ("doctor", "pack", "commands"),
-    "doctrove_setup": ("setup",),
-    "doctrove_page": ("page",)}
+    "doctrove_http": ("static host", "page", "http"),
+    "doctrove_more": ("doctor", "pack", "setup", "commands")}
 LATER_STUB = """\
 def {name}(*given, **named):
     exec(load_later("{module}"), globals())
