@@ -786,6 +786,7 @@ MESSAGES.update({
     "project-missing": ("the project {path} is no folder that can be read", "项目 {path} 不是可读取的文件夹"),
     "project-fault": ("{file}, line {line}: {fault}", "{file} 第 {line} 行：{fault}"),
     "project-unreadable": ("{file}: {reason}", "{file}：{reason}"),
+    "project-times": ("{file}: {reason} ({count} times)", "{file}：{reason}（{count} 次）"),
     "project-object": ("must be an object or table", "必须是对象或表"),
     "project-syntax": ("cannot be read from here: {text}", "无法从此处读取：{text}"),
     "project-large": ("larger than {limit} MiB", "超过 {limit} MiB"),
@@ -865,6 +866,11 @@ def project_fault(file: str, line: int, key: str, **values: object) -> DocError:
 
 def project_warning(file: str, key: str, **values: object) -> DocError:
     return DocError("validation", "project-unreadable", file=file, reason=(key, values))
+
+
+def shorten_value(text: str, most: int = 100) -> str:
+    """`text` on one line, cut within a word where it is longer than `most`."""
+    return shorten(cut_end(text.strip(), most), 20 * most)
 
 
 def shape_warnings(value: Any, shape: Any, file: str) -> Iterator[DocError]:
@@ -1419,7 +1425,7 @@ def requirement(text: str, file: str, groups: Iterable[str] = ()) -> Pin | DocEr
     rest, _, marker = match[2].partition(" ;" if match[2].startswith("@") else ";") if match else ("", "", "")
     rest = rest.strip().strip("()")
     if match is None or (rest and rest[0] not in "=<>!~@"):
-        return project_warning(file, "project-foreign", text=shorten(text.strip(), 100))
+        return project_warning(file, "project-foreign", text=shorten_value(text))
     exact = re.fullmatch(r"={2,3}\s*([^\s,*]+)", rest)
     range = "" if rest.startswith("@") else usable_range(rest)
     pin = Pin("pypi", match[1], exact.group(1) if exact else range, bool(exact), True, file, groups)
@@ -1593,7 +1599,7 @@ class Wants:
     def takes(self, pin: Pin) -> bool:
         """Whether the marker of a pin wants it here; else it is noted."""
         if pin.doubt:
-            self.warn(project_warning(pin.file, "project-range", text=shorten(f"{pin.name} {pin.doubt}", 100)))
+            self.warn(project_warning(pin.file, "project-range", text=shorten_value(f"{pin.name} {pin.doubt}")))
         return self.holds(pin.marker, pin.file) or self.leave(pin.ecosystem, pin.name)
 
     def leave(self, ecosystem: str, name: str) -> bool:
@@ -1608,7 +1614,7 @@ class Wants:
                 self.known[text] = not text or read_marker(text, self.environment) is not False
             except ValueError:
                 self.known[text] = True
-                self.warn(project_warning(file, "project-marker", text=shorten(text, 100)))
+                self.warn(project_warning(file, "project-marker", text=shorten_value(text)))
         return self.known[text]
 
     def checked(self, data: Record, shape: Any, file: str) -> Record:
@@ -1922,6 +1928,7 @@ class Pins:
         self.faults: list[DocError] = []
         self.warnings: list[DocError] = []
         self.warned: Counter[str] = Counter()
+        self.said: dict[str, DocError] = {}
         self.left: dict[tuple[str, str], str] = {}
         self.stamps: dict[str, tuple[int, ...] | None] = {}
         self.names = frozenset(filter(is_project_file, list_names(folder)))
@@ -1946,36 +1953,42 @@ class Pins:
             self.faults.append(error)
 
     def warn(self, fault: DocError) -> None:
-        file = str(fault.values["file"])
+        file, said = str(fault.values["file"]), repr(fault.values)
+        same = self.said.get(said)
+        if same:
+            same.key = "project-times"
+            same.values["count"] = same.values.get("count", 1) + 1  # type: ignore[operator]
+            return
         self.warned[file] += 1
         if self.warned[file] <= MAX_WARNINGS:
+            self.said[said] = fault
             self.warnings.append(fault if self.warned[file] < MAX_WARNINGS else project_warning(file, "project-more"))
 
     def text(self, path: str) -> str:
         """A file of the project. Raises DocError for one that is too large, no text, or outside."""
         where = os.path.join(self.folder, *path.split("/"))
-        real = os.path.realpath(where)
         self.stamps[path] = stamp_file(where)
         reason: object = ""
-        if len(self.stamps) > MAX_PROJECT_FILES:
-            reason = ("project-many", {"limit": MAX_PROJECT_FILES})
-        elif not os.path.normcase(real).startswith(os.path.normcase(os.path.join(os.path.realpath(self.folder), ""))):
-            reason = ("project-outside", {})
-        elif os.path.exists(real) and not os.path.isfile(real):
-            reason = ("project-irregular", {})  # a pipe or device might never end
-        else:
-            most = MAX_PROJECT_BYTES if re.search(r"lock|shrinkwrap", path.rpartition("/")[2]) else MAX_MANIFEST_BYTES
-            try:
+        try:
+            real = os.path.realpath(where)
+            if len(self.stamps) > MAX_PROJECT_FILES:
+                reason = ("project-many", {"limit": MAX_PROJECT_FILES})
+            elif not os.path.normcase(real).startswith(os.path.normcase(os.path.join(os.path.realpath(self.folder), ""))):
+                reason = ("project-outside", {})
+            elif os.path.exists(real) and not os.path.isfile(real):
+                reason = ("project-irregular", {})  # a pipe or device might never end
+            else:
+                most = MAX_PROJECT_BYTES if re.search(r"lock|shrinkwrap", path.rpartition("/")[2]) else MAX_MANIFEST_BYTES
                 with open(real, "rb") as file:
                     data = file.read(most + 1)
                 if len(data) <= most:  # Windows shells write UTF-16
                     return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig").replace("\r\n", "\n")
                 reason = ("project-large", {"limit": most >> 20})
-            except UnicodeDecodeError as error:
-                reason = ("fault-encoding", {"detail": f"byte {error.start}"})
-            except (OSError, ValueError) as error:
-                reason = getattr(error, "strerror", None) or str(error)
-        raise DocError("validation", "project-unreadable", file=path, reason=reason)
+        except UnicodeDecodeError as error:
+            reason = ("fault-encoding", {"detail": f"byte {error.start}"})
+        except (OSError, ValueError) as error:  # a name may hold what no name of a file can
+            reason = getattr(error, "strerror", None) or str(error)
+        raise DocError("validation", "project-unreadable", file=shorten_value(path, 200), reason=reason)
 
     def read_folder(self, prefix: str, names: Iterable[str]) -> None:
         ordered = sorted(names)
@@ -2007,7 +2020,7 @@ class Pins:
                 raise DocError("validation", "project-unreadable", file=pin.file, reason=("project-many", {"limit": MAX_PINS}))
             if not 0 < len(pin.name) <= 200 or (pin.exact and parse_version(pin.version) is None):
                 if pin.name:  # a folder, a repository or a URL; what has no name has another form than it should
-                    self.warn(project_warning(pin.file, "project-foreign", text=shorten(f"{pin.name} {pin.version}".strip(), 100)))
+                    self.warn(project_warning(pin.file, "project-foreign", text=shorten_value(f"{pin.name} {pin.version}")))
                 continue
             known = self.found.setdefault(pin.key, [])
             same = next((each for each in known if each.version == pin.version), None)
@@ -2099,7 +2112,7 @@ def requirement_lines(text: str, file: str, group: str, wants: Wants) -> Iterato
         if include:
             yield None, include.group(1).strip("'\""), plain.startswith(("-c", "--c"))
         elif re.match(r"(?:-e|--editable)[\s=]*\S+://", plain):
-            wants.warn(project_warning(file, "project-foreign", text=shorten(plain, 100)))
+            wants.warn(project_warning(file, "project-foreign", text=shorten_value(plain)))
         elif plain and not plain.startswith("-"):
             pin = requirement(re.split(r"\s--", plain, maxsplit=1)[0], file, [group])
             if isinstance(pin, DocError):

@@ -97,6 +97,15 @@ class Files(ProjectCase):
         pins = self.pins({"requirements.txt": b"a==1\n\xff", "Cargo.lock": b"\x80"})
         self.assertEqual([fault.values["file"] for fault in pins.faults], ["Cargo.lock", "requirements.txt"])
 
+    def test_a_name_that_no_file_can_have_is_named_and_the_others_are_read(self) -> None:
+        for name in ("a\0b", "x" * 5000 + ".txt", "/".join("x" * 3000)):
+            with self.subTest(name[:10]):
+                pins = self.pins({"requirements.txt": f"-r {name}\n-c {name}\na==1\n", "uv.lock": '[[package]]\nname = "b"\nversion = "1"\n'})
+                self.assertEqual(sorted(pin.name for pin in pins.pins), ["a", "b"])
+                self.assertEqual([len(str(fault)) < 300 for fault in pins.faults], [True])
+        surrogates = {"workspaces": ["\ud800", "a\0b", "a\0b/*", "\ud800/**", "x" * 5000 + "/*"], "dependencies": {"zod": "1.0.0"}}
+        self.assertEqual([pin.name for pin in self.pins({"package.json": surrogates}).pins], ["zod"])
+
     def test_requirements_as_windows_shells_write_them(self) -> None:
         pins = self.pins({"requirements.txt": "flask==3.1.0\r\n".encode("utf-16")})
         self.assertEqual(describe(pins), ["pypi:flask 3.1.0 exact direct requirements.txt"])
@@ -292,8 +301,25 @@ class Warnings(ProjectCase):
                 self.assertIn("z", [pin.name for pin in pins.pins])
 
     def test_a_thousand_of_them_are_not_all_named(self) -> None:
-        pins = doctrove.Pins(self.project({"requirements.txt": "./a\n" * 1000}), LINUX)
+        pins = doctrove.Pins(self.project({"requirements.txt": "".join(f"./a{at}\n" for at in range(1000))}), LINUX)
         self.assertEqual((len(pins.warnings), str(pins.warnings[-1])), (20, "requirements.txt: more of this kind is not named"))
+
+    def test_what_is_said_again_is_counted(self) -> None:
+        pins = self.pins({"go.mod": "module m\n" + "require (\n" * 1000 + ")\nrequire a.b/c v1.0.0\n", "requirements.txt": "./a\n./b\n./a\n"})
+        text = "names no package with a version of a registry, and pins nothing"
+        self.assertEqual(list(map(str, pins.warnings)), [f"go.mod: require (: {text} (999 times)", f"requirements.txt: ./a: {text} (2 times)",
+                                                         f"requirements.txt: ./b: {text}"])
+        self.assertEqual([pin.name for pin in pins.pins], ["a.b/c"])
+
+    def test_a_long_value_is_cut_and_the_advice_stays(self) -> None:
+        long = "1" * 5000
+        for name, content in {"requirements.txt": f"a=={long}!\n", "go.mod": f"require a {long}\n",
+                              "pyproject.toml": f'[project]\ndependencies = ["a >={long}!"]\n',
+                              "Cargo.lock": f'[[package]]\nname = "a"\nversion = "{long}!"\nsource = "x"\n'}.items():
+            with self.subTest(name):
+                said = str(self.pins({name: content}).warnings[0])
+                self.assertRegex(said, r": a \D{0,3}1{80,}…: (names no package|its version cannot be read)")
+                self.assertLess(len(said), 300)
 
     def test_the_report_of_an_index_and_the_log_of_a_pack_name_them(self) -> None:
         folder = self.project({"requirements.txt": "./vendored\nx==1\n"})
