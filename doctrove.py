@@ -15081,38 +15081,52 @@ CYTHON_TOKEN = re.compile(
     r"""(?P<string>[rRbBuUfFcC]{0,2}(?:\"""(?:[^\\]|\\.)*?(?:\"""|\Z)|'''(?:[^\\]|\\.)*?(?:'''|\Z)|"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?))"""
     r"|(?P<comment>\#[^\n]*)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<join>\\\n)|(?P<end>\n)|(?P<comma>,)|(?P<sign>=)", re.DOTALL)
 CYTHON_CLASS = re.compile(r"(?:cdef\s+(?:public\s+|api\s+|readonly\s+)*)?class\s+(\w+)\s*(\([^()]*\))?")
-CYTHON_FUNCTION = re.compile(r"(?:async\s+)?def\s+(\w+)\s*(?=\()|cpdef\s+(?!enum\b)(?:inline\s+|api\s+)*([^()=]*?)\b(\w+)\s*(?=\()")
+CYTHON_FUNCTION = re.compile(r"(?:async\s+)?def\s+(\w+)\s*(?=\()|cpdef\s(?!\s*enum\b)([^()=]*)(?=\()")
 CYTHON_FIELD = re.compile(r"cdef\s+(?:public|readonly)\s+([\w.]+)\s+(\w+(?:\s*,\s*\w+)*)$")
 CYTHON_VALUE = re.compile(r"[A-Za-z_]\w*(?:\s*,\s*\w+)*\s*(?::[^=]+)?\+?=(?!=)")
 # Blocks whose names are those of the block around them.
 CYTHON_THROUGH = re.compile(r"(?:if|elif|else|try|except|finally|with|for|while|IF|ELIF|ELSE)\b.*:$", re.DOTALL)
+# What stands in no expression.
+CYTHON_HEAD = re.compile(r"(?:(?:async[ \t]+)?def|cp?def|ctypedef|class)[ \t]")
 CYTHON_SPECIAL = {"__cinit__": "__new__", "__dealloc__": "", "__getbuffer__": "", "__releasebuffer__": ""}  # as a caller knows them
 
 
-def cython_lines(text: str) -> Iterator[tuple[int, int, str, str]]:
-    """(its number, its indentation, its text, the same without comments on one line) of each statement's line."""
-    start = depth = 0
+def cython_lines(text: str, faults: list[tuple[int, str]]) -> Iterator[tuple[int, int, str, str]]:
+    """(its number, its indentation, its text, the same without comments on one line) of each statement's line. A bracket that is not closed ends where
+    a line begins a function or class; it and a text without an end go to `faults`, as (line, what is wrong)."""
+    start = depth = opened = 0
     plain: list[str] = []
     done = 0
     number = 1
-    for match in CYTHON_TOKEN.finditer(text + "\n"):
-        kind = match.lastgroup
+    text += "\n"
+    for match in CYTHON_TOKEN.finditer(text):
+        kind, end = match.lastgroup, match.end()
+        if kind == "open" and not depth:
+            opened = match.start()
         depth = max(0, depth + (kind == "open") - (kind == "close"))
-        if kind in ("comment", "join") or (kind == "end" and depth):
-            plain += [text[done:match.start()], " "]
-            done = match.end()
-        elif kind == "end":
-            plain.append(text[done:match.start()])
-            whole, said = text[start:match.start()], "".join(plain).strip()
+        is_last = end == len(text)
+        is_broken = depth > 0 and (is_last or (kind == "end" and CYTHON_HEAD.match(text, end) is not None))
+        if is_last and kind == "string":
+            faults.append((number + text.count("\n", start, match.start()), "a text that begins here has no end: what follows is left out"))
+        elif is_broken:
+            where = "what follows" if is_last else f"what follows, up to line {number + text.count(chr(10), start, end) - 1},"
+            faults.append((number + text.count("\n", start, opened), f"a bracket that opens here is not closed: {where} is left out"))
+        if is_last or is_broken or (kind == "end" and not depth):
+            plain.append(text[done:end if kind == "string" else match.start()])
+            whole, said = text[start:end].rstrip("\n"), "".join(plain).strip()
             if said:
                 yield number, len(whole.expandtabs()) - len(whole.expandtabs().lstrip()), whole.strip(), said
-            number += whole.count("\n") + 1
-            start = done = match.end()
-            plain = []
+            number += text.count("\n", start, end)
+            start = done = end
+            depth, plain = 0, []
+        elif kind in ("comment", "join", "end"):
+            plain += [text[done:match.start()], " "]
+            done = end
 
 
 def cython_split(text: str) -> tuple[list[list[str]], str]:
-    """(the parts between commas of the brackets that `text` begins with, each cut at its first equals sign; what follows them)."""
+    """(the parts between commas of the brackets that `text` begins with, each cut at its first equals sign; what follows them). Raises ValueError where
+    they are not closed."""
     parts: list[list[str]] = [[]]
     depth, done = 0, 1
     for match in CYTHON_TOKEN.finditer(text):
@@ -15123,26 +15137,28 @@ def cython_split(text: str) -> tuple[list[list[str]], str]:
             parts[-1].append(text[done:match.start()].strip())
             done = match.end()
             if ends:
-                return [part for part in parts if part[0]], text[done:]
+                return [part for part in parts if any(part)], text[done:]
             parts += [[]] if kind == "comma" else []
-    return [], ""
+    raise ValueError("a bracket is not closed")
 
 
-def cython_parameter(said: str, default: str | None) -> str:
-    """A parameter as Python writes it: `name: Type = default`, where the type is the name of one."""
-    stars = re.match(r"\**", said)
-    name, sign, note = said.partition(":") if re.match(r"\**\w+\s*:", said) else (said, "", "")
+def cython_parameter(said: str, default: str | None = None) -> tuple[str, str, str]:
+    """(`name`, `: Type` or '', `=default` or '') of a parameter, as Python writes it, where the type is the name of one. Raises ValueError for one
+    without a name."""
     if said in ("*", "/"):
-        return said
+        return said, "", ""
+    name, sign, note = said.partition(":") if re.match(r"\**\w+\s*:", said) else (said, "", "")
     if not sign:
         words = said.split()
         words = words[:-2] if words[-2:] in (["not", "None"], ["or", "None"]) else words
-        name, note = words[-1], " ".join(words[:-1])
-    name = re.sub(r"\W", "", name)
-    star = stars.group() if stars else ""
-    told = f": {note.strip()}" if note.strip() != "object" and is_python(note, "eval") and (sign or re.fullmatch(r"\s*[A-Za-z_][\w.]*\s*", note)) else ""
-    value = "" if default is None else f"={default}" if is_python(default, "eval") else "=..."
-    return star + name + told + value
+        *kinds, name = words or [""]
+        note = " ".join(kinds)
+    note, plain = note.strip(), re.sub(r"\W", "", name)
+    if not plain:
+        raise ValueError("a parameter has no name")
+    is_told = note != "object" and (sign or re.fullmatch(r"[A-Za-z_][\w.]*", note))
+    stars = said[:len(said) - len(said.lstrip("*"))]
+    return stars + plain, f": {note}" if is_told and note else "", "" if default is None else f"={default}"
 
 
 def is_python(text: str, mode: str = "exec") -> bool:
@@ -15156,20 +15172,36 @@ def is_python(text: str, mode: str = "exec") -> bool:
 
 def cython_function(said: str, match: re.Match[str]) -> str:
     """The head of a function without its colon; '' for one that cannot be read or called."""
-    name, kind = match[1] or match[3], match[2]
+    import keyword
+    before = (match[2] or "").rstrip()
+    name = match[1] or re.split(r"\W", before)[-1]
+    kinds = before[:len(before) - len(name)].split() if match[2] else []
+    first = next((at for at, word in enumerate(kinds) if word not in ("inline", "api")), len(kinds))
     name = CYTHON_SPECIAL.get(name, name)
-    rows, rest = cython_split(said[match.end():])
-    arguments = ", ".join(cython_parameter(*row, *[None] * (2 - len(row))) for row in rows if len(row) < 3 and re.search(r"\w|^[*/]$", row[0]))
+    if not name.isidentifier() or keyword.iskeyword(name):
+        return ""
+    try:
+        rows, rest = cython_split(said[match.end():])
+        parameters = [cython_parameter(*row) for row in rows]
+    except ValueError:
+        return f"def {name}(*args, **kwargs)"
     returned = re.match(r"\s*->\s*([^:]+)", rest)
-    result = returned[1].strip() if returned else (kind or "").strip()
-    head = f"{'async ' if said.startswith('async') else ''}def {name}({arguments})"
-    head += f" -> {result}" if result and result != "object" and is_python(result, "eval") else ""
-    return head if name and is_python(head + ": ...") else f"def {name}(*args, **kwargs)" if name else ""
+    result = returned[1].strip() if returned else " ".join(kinds[first:])
+    start = f"{'async ' if said.startswith('async') else ''}def {name}("
+    end = f") -> {result}" if result and result != "object" and is_python(result, "eval") else ")"
+    head = start + ", ".join(map("".join, parameters)) + end
+    if is_python(head + ": ..."):
+        return head
+    sound = [(each, note if is_python(note[1:], "eval") else "", value if not value or is_python(value[1:], "eval") else "=...")
+             for each, note, value in parameters]  # what is wrong costs its own place alone
+    head = start + ", ".join(map("".join, sound)) + end
+    return head if is_python(head + ": ...") else f"def {name}(*args, **kwargs)"
 
 
-def read_cython(path: str, text: str, included: Callable[[str, str], str | None], depth: int = 0) -> tuple[list[str], list[str]]:
+def read_cython(path: str, text: str, included: Callable[[str, str], str | None], skipped: list[tuple[str, str]],
+                depth: int = 0) -> tuple[list[str], list[str]]:
     """(lines of Python, the place of each) that say what a Cython source offers: its imports, classes, functions that Python can call with their
-    docstrings, and values. included: gives the text of a file that a path includes, or None."""
+    docstrings, and values. included: gives the text of a file that a path includes, or None. skipped: takes (place, reason) of what is left out."""
     lines: list[str] = []
     places: list[str] = []
     blocks: list[tuple[int, str]] = []  # open ones: the indentation of the head; 'class', 'function', 'property', 'through' or 'skip'
@@ -15188,7 +15220,8 @@ def read_cython(path: str, text: str, included: Callable[[str, str], str | None]
         put(head + ":", number)
         blocks.append((indent, kind))
 
-    for number, indent, whole, said in cython_lines(text):
+    faults: list[tuple[int, str]] = []
+    for number, indent, whole, said in cython_lines(text, faults):
         is_text = bool(re.match(r"[rRuU]?['\"]", said))
         if fresh and not (is_text and indent > blocks[-1][0]):
             put("...", number)
@@ -15216,8 +15249,9 @@ def read_cython(path: str, text: str, included: Callable[[str, str], str | None]
             else:
                 blocks.append((indent, "skip"))
         elif field and inside == "class":
-            for name in re.split(r"\s*,\s*", field[2]):
-                put(name if field[1] == "object" else f"{name}: {field[1]}", number)
+            names = [name if field[1] == "object" else f"{name}: {field[1]}" for name in re.split(r"\s*,\s*", field[2])]
+            for line in names if is_python("\n".join(names)) else [each for each in names if is_python(each)]:
+                put(line, number)
         elif CYTHON_THROUGH.match(said):
             blocks.append((indent, "through"))
         elif said.startswith("include ") and depth < 10:
@@ -15225,18 +15259,21 @@ def read_cython(path: str, text: str, included: Callable[[str, str], str | None]
             more = included(path, name)
             if more is not None:
                 import posixpath
-                found = read_cython(posixpath.normpath(posixpath.join(posixpath.dirname(path), name)), more, included, depth + 1)
+                found = read_cython(posixpath.normpath(posixpath.join(posixpath.dirname(path), name)), more, included, skipped, depth + 1)
                 lines += found[0]
                 places += found[1]
         elif re.match(r"(?:import|from)\s", said) and " cimport " not in said:
             put(whole if is_python(whole) else "pass", number)
         elif CYTHON_VALUE.match(said):
-            put(whole if is_python(whole) else re.match(r"\w+", said)[0] + " = ...", number)  # type: ignore[index]
+            told = whole, re.match(r"\w+", said)[0] + " = ..."  # type: ignore[index]
+            put(next((each for each in told if is_python(each)), "pass"), number)
         elif said.endswith(":"):
             blocks.append((indent, "skip"))
         marks = []
     if fresh:
         put("...", text.count("\n") + 1)
+    for number, reason in faults[:1]:
+        skipped.append((f"{path}:{number}", f"{reason} (and {len(faults) - 1} more in this file)" if faults[1:] else reason))
     return lines, places
 
 
@@ -15574,7 +15611,7 @@ class PythonCode:
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about escapes in its texts
-            lines, places = read_cython(item.path, read_python(item), included)
+            lines, places = read_cython(item.path, read_python(item), included, self.skipped)
         return PythonSource(item.path, "\n".join(lines), places=places)
 
     def take_scope(self, module: PythonModule, source: PythonSource) -> None:

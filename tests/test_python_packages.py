@@ -370,6 +370,45 @@ class Cython(unittest.TestCase):
         self.assertEqual(records["sample.fast.yes"]["heading"], "sample.fast.yes(x0, derivative=...)")
         self.assertNotIn("sample.fast.no", records)
 
+    def test_what_stands_behind_an_open_bracket_is_read_and_an_open_end_is_named(self) -> None:
+        before, after = "def before(x):\n  'ok'\n", "def after(x):\n  'secondtext'\n"
+        opens = "a bracket that opens here is not closed: what follows"
+        cases = {"x = (1,\n" + after: ("after", f"{opens}, up to line 3, is left out"),
+                 "def f(int a, (b:\n  'a'\n  pass\n" + after: ("after", f"{opens}, up to line 5, is left out"),
+                 "x = (1,\n" + after + "y = (\n": ("after", f"{opens}, up to line 3, is left out (and 1 more in this file)"),
+                 "x = [1,\n  # " + after: ("x", f"{opens} is left out"),
+                 "x = '''abc\n" + after: ("x", "a text that begins here has no end: what follows is left out"),
+                 "x = (\'a\',\n '''abc\n" + after: ("x", "a text that begins here has no end: what follows is left out")}
+        for text, (name, reason) in cases.items():
+            with self.subTest(text):
+                done = imported(install(self, {"sample/__init__.py": "", "sample/fast.so": b"\x7fELF", "sample/fast.pyx": before + text}))
+                records = {record["id"]: record for record in done.volume["sections"]}
+                self.assertIn("sample.fast.before", records)
+                self.assertTrue(f"sample.fast.{name}" in records or re.search(rf"^{name}\b", records["sample.fast"]["body"], re.M))
+                self.assertEqual({row["path"].split(":")[0]: row["reason"] for row in done.report["skippedFiles"]}, {"sample/fast.pyx": reason})
+
+    def test_an_odd_definition_costs_no_other(self) -> None:
+        cases = {"def f(not None): pass": "f(*args, **kwargs)", "def f(int &, b): pass": "f(*args, **kwargs)", "def f(=5): pass": "f(*args, **kwargs)",
+                 "def f(a, (b: pass": "f(*args, **kwargs)", "def f(a=1 if, b: int = 2, c=): pass": "f(a=..., b=2, c=...)", "def f(a=lambda x, y: 0): pass":
+                 "f(a=lambda x, y: 0)", "cpdef inline int f(a) except -1: pass": "f(a)", "cpdef api inline f(int *a): pass": "f(a)", "def None(a): pass": "",
+                 "cpdef int 1x(a): pass": "", "None = 1": "", "cdef class A:\n  cdef public int None, x\n  cdef public a..b y": ""}
+        for text, heading in cases.items():
+            with self.subTest(text):
+                records = sections(self, {"sample/__init__.py": "", "sample/fast.so": b"\x7fELF", "sample/fast.pyx": f"{text}\ndef g(x):\n  'Text.'\n"})
+                self.assertIn("Text.", records["sample.fast.g"]["body"])
+                self.assertEqual(records["sample.fast.f"]["heading"] if heading else "", heading and f"sample.fast.{heading}")
+
+    def test_long_lines_take_linear_time(self) -> None:
+        cases = {"words": "cpdef inline" + " inline" * 200000, "words of a class": "cdef" + " public" * 150000, "blanks": "cpdef" + " " * 1000000,
+                 "more blanks": "cpdef inline" + " " * 1000000 + "x", "fields": "cdef public int a" + ", a" * 300000 + " !", "colons": "a" + ":" * 1000000,
+                 "blocks": "if " + ":" * 1000000 + "x", "values": "a" + " , a" * 250000 + " !", "quotes": "\\'''\n" * 200000, "prefixes": "r" * 1000000,
+                 "brackets": "x = (\ndef f():\n" * 5000, "parameters": "def f(" + ", ".join(f"a{at}: int = 1" for at in range(60000)) + "): pass"}
+        for name, text in cases.items():
+            with self.subTest(name):
+                start = time.process_time()
+                doctrove.read_cython("fast.pyx", text + "\n", lambda path, name: None, [])
+                self.assertLess(time.process_time() - start, 5)
+
     def test_hostile_sources_never_raise_and_take_linear_time(self) -> None:
         cases = {
             "an open text": 'def f():\n    """' + "x" * 1000, "open brackets": "def f(" * 100000, "spaces": "cpdef int" + " " * 500000 + "f",
