@@ -2018,7 +2018,7 @@ class Pins:
             self.taken += 1
             if self.taken > MAX_PINS:
                 raise DocError("validation", "project-unreadable", file=pin.file, reason=("project-many", {"limit": MAX_PINS}))
-            if not 0 < len(pin.name) <= 200 or (pin.exact and parse_version(pin.version) is None):
+            if not 0 < len(pin.name) <= 200 or len(pin.version) > 200 or (pin.exact and parse_version(pin.version) is None):
                 if pin.name:  # a folder, a repository or a URL; what has no name has another form than it should
                     self.warn(project_warning(pin.file, "project-foreign", text=shorten_value(f"{pin.name} {pin.version}")))
                 continue

@@ -320,6 +320,8 @@ class Warnings(ProjectCase):
                 said = str(self.pins({name: content}).warnings[0])
                 self.assertRegex(said, r": a \D{0,3}1{80,}…: (names no package|its version cannot be read)")
                 self.assertLess(len(said), 300)
+        pins = self.pins({"requirements.txt": "a==" + "1." * 5000 + "1\nb==1\n"})
+        self.assertEqual(([pin.name for pin in pins.pins], len(str(pins.warnings[0])) < 300), (["b"], True))
 
     def test_the_report_of_an_index_and_the_log_of_a_pack_name_them(self) -> None:
         folder = self.project({"requirements.txt": "./vendored\nx==1\n"})
