@@ -142,10 +142,10 @@ def rehash(folder: str) -> None:
 def build(target: str, index_path: str, interpreters: list[str]) -> str:
     """Builds `target`; returns what to tell: path, size, sha256, entries."""
     import doctrove
-    with open(os.path.join(HERE, "doctrove.py"), encoding="utf-8") as file:
-        program = {"__main__.py": MAIN.encode(), **{name + ".py": text.encode() for name, text in split_rooms(file.read()).items()}}
     source = doctrove.local_source(index_path)
     data = doctrove.members_of(source)
+    with open(os.path.join(HERE, "doctrove.py"), encoding="utf-8") as file:
+        program = {"__main__.py": MAIN.encode(), **{name + ".py": text.encode() for name, text in split_rooms(file.read()).items()}}
     members = doctrove.add_code(program, interpreters)
     doctrove.write_archive(target, [*members.items(), *data])
     with open(target, "rb") as packed:

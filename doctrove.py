@@ -26650,7 +26650,7 @@ def program_members() -> dict[str, bytes]:
 def add_code(program: dict[str, bytes], interpreters: Sequence[str]) -> dict[str, bytes]:
     """The program's members together with byte code for the interpreter that runs, where it is not there, and for those named."""
     tag = sys.implementation.cache_tag
-    wanted = [*([sys.executable] if tag and f"{tag}/doctrove.pyc" not in program else []), *interpreters]
+    wanted = [*interpreters, *([sys.executable] if tag and f"{tag}/doctrove.pyc" not in program else [])]  # a bad one shows first
     if not wanted:
         return program
     import tempfile
