@@ -3126,6 +3126,7 @@ EQUAL_TIERS = {"n": (1.0, "match-name"), "i": (1.0, "match-id"), "a": (0.95, "ma
 SQUASHED_TIERS = dict.fromkeys("nia", (0.93, "match-squashed"))
 PREFIX_TIERS = {"n": (0.90, "match-name-prefix"), "a": (0.85, "match-alias-prefix")}
 NAME_WORDS, SUMMARY_WORDS = (0.60, 0.23), (0.30, 0.20)
+WHOLE, INFLECTED = 5, 4  # parts that a word and its inflection in a summary count; all of an entry must fit a byte
 TYPO = (0.10, 0.15)  # only if nothing else matches
 
 
@@ -3209,15 +3210,27 @@ class CatalogRanker:
         for rank, number in enumerate(self.by_rank):
             self.rank_of[number] = rank
         self.spread_words = Cache(16, None)
+        self.alike: dict[str, list[str]] = {}  # by the first three letters, which stems keep; made when it is first asked for
+
+    def forms(self, word: str) -> list[str]:
+        """The words of summaries that are inflections of `word`."""
+        if not self.alike:
+            alike: dict[str, list[str]] = {}
+            for other in self.summary_words:
+                alike.setdefault(other[:3], []).append(other)
+            self.alike = alike
+        stemmed = stem(word)
+        return [other for other in self.alike.get(word[:3], ()) if other != word and stem(other) == stemmed]
 
     def spread(self, postings: dict[str, array.array[int]], word: str, kind: str) -> int:
-        """The entries with `word` as one big number with a byte per entry, in popularity order: adding such numbers counts words in all
+        """What `word` counts in each entry as one big number with a byte per entry, in popularity order: adding such numbers counts words in all
         entries at once."""
         spread = self.spread_words.get((kind, word))
         if spread is None:
             marks, rank_of = bytearray(len(self.by_rank)), self.rank_of
-            for number in postings.get(word, ()):
-                marks[rank_of[number]] = 1
+            for parts, group in ((INFLECTED, self.forms(word)), (WHOLE, [word])) if kind == "summary" else ((1, [word]),):
+                for number in (number for form in group for number in postings.get(form, ())):
+                    marks[rank_of[number]] = parts
             spread = int.from_bytes(marks, "little")
             self.spread_words.put((kind, word), spread)
         return int(spread)
@@ -3263,22 +3276,22 @@ class CatalogRanker:
             marks[self.rank_of[number]] = 1
         any_signal = int.from_bytes(marks, "little")
         candidates = {number: (raw, signal, {"value": value}) for number, (raw, signal, value) in found.items()}
-        for kind, postings, (base, span) in (("name", self.name_words, NAME_WORDS), ("summary", self.summary_words, SUMMARY_WORDS)):
-            present = [word for word in query_words if word in postings][:255]  # a count must fit a byte
+        for kind, postings, (base, span), unit in (("name", self.name_words, NAME_WORDS, 1), ("summary", self.summary_words, SUMMARY_WORDS, WHOLE)):
+            present = [word for word in query_words if word in postings or (kind == "summary" and self.forms(word))][:255 // unit]
             spreads = [(word, self.spread(postings, word, kind)) for word in present]
             counted = sum(spread for _, spread in spreads)
             any_signal |= counted
             levels = counted.to_bytes(len(marks), "little")
-            for hits in range(len(present), 0, -1):
+            for hits in range(len(present) * unit, 0, -1):
                 rank = levels.find(hits)
                 for _ in range(most):
                     if rank < 0:
                         break
                     number = self.by_rank[rank]
-                    raw = base + span * hits / len(query_words)
+                    raw = base + span * hits / unit / len(query_words)
                     if number not in candidates or candidates[number][0] < raw:
-                        hit_words = [word for word, spread in spreads if spread >> (8 * rank) & 1]
-                        values: Record = {"count": hits, "all": len(query_words), "words": join_words(hit_words)}
+                        hit_words = [word for word, spread in spreads if spread >> (8 * rank) & 255]
+                        values: Record = {"count": len(hit_words), "all": len(query_words), "words": join_words(hit_words)}
                         candidates[number] = raw, f"match-{kind}-words", values
                     rank = levels.find(hits, rank + 1)
         total = len(marks) - any_signal.to_bytes(len(marks), "little").count(0)
@@ -13778,12 +13791,12 @@ class Collection:
     origin: what `open_origin` needs to find it again: {"path"} or {"url"} and what else says how it was read. unreached: the URLs of pages that could
     not be had now: what is known of them is not gone.
     indexes: (file, format, folder) of the files that name what stands on the pages below a folder, see NAME_READERS. label: (name, version) that
-    the documentation gives itself, '' where it does not. Both are known once the collection is unfolded.
+    the documentation gives itself, '' where it does not. Both are known once the collection is unfolded. about: what a package says of itself in a line.
     """
 
     def __init__(self, name: str, origin: Record | None = None) -> None:
         self.name, self.origin = name, origin or {}
-        self.label = ("", "")
+        self.label, self.about = ("", ""), ""
         self.indexes: list[tuple[Item, str, str]] = []
         self.items: list[Item] = []
         self.skipped: list[tuple[str, str]] = []
@@ -13820,6 +13833,12 @@ class Collection:
 def start_collection(name: str, origin: Record) -> Collection:
     """An empty one, to be filled by who has found the files in another way."""
     return Collection(name, origin)
+
+
+def about_line(said: object) -> str:
+    """What a package's own data says that it is, on one line; '' where it says nothing."""
+    line = shorten(said, 300) if isinstance(said, str) else ""
+    return "" if line == "UNKNOWN" else line
 
 
 def file_limit() -> int:
@@ -14775,11 +14794,11 @@ def python_folders(where: Mapping[str, str]) -> list[str]:
 # — the files of a distribution —
 
 class PythonFiles:
-    """What a distribution holds. sources: path as it is imported ('requests/api.py') -> Item. name, version, description (text, content type)
+    """What a distribution holds. sources: path as it is imported ('requests/api.py') -> Item. name, version, about, description (text, content type)
     as its metadata gives them. plain: other files by path, among them documents. public: modules that are so in spite of their names."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.version, self.description = name, "", ("", "")
+        self.name, self.version, self.about, self.description = name, "", "", ("", "")
         self.sources: dict[str, Item] = {}
         self.plain: dict[str, Item] = {}
         self.stubs: dict[str, str] = {}  # of modules without source: name -> the text of a stub
@@ -14792,6 +14811,7 @@ class PythonFiles:
             said = Parser().parsestr(text)
             payload = said.get_payload()
             self.version = str(said["Version"] or "").strip() or self.version
+            self.about = about_line(str(said["Summary"] or ""))
             body = payload if isinstance(payload, str) and payload.strip() else re.sub(r"\n(?: {7}\||        )", "\n", str(said["Description"] or ""))
             self.description = body.strip("\n"), str(said["Description-Content-Type"] or "").partition(";")[0].strip().lower()
         except Exception:  # broken metadata costs the README alone
@@ -15041,7 +15061,7 @@ def open_python(name: str, where: Mapping[str, str] | None = None) -> Collection
     else:
         files = read_installed(python_name(name), python_folders(where))
     collection = Collection(files.name, {"path": f"pypi:{name}", **({"where": where} if where else {})})
-    collection.label = files.name, files.version
+    collection.label, collection.about = (files.name, files.version), files.about
     add_plain_pages(collection, files)
     add_module_pages(collection, files)
     return collection
@@ -18162,7 +18182,7 @@ def open_npm(name: str, where: Mapping[str, str]) -> Collection:
         origin = {"path": f"npm:{name}", "where": {"node-modules": home}}
     package = NpmPackage(files, folder)
     collection = Collection(package.name, origin)
-    collection.label = (package.name, package.version)
+    collection.label, collection.about = (package.name, package.version), about_line(package.manifest.get("description"))
     add_package_texts(collection, files, folder, NPM_ROOT_FILES, NPM_FOLDERS)
     add_declarations(collection, files, package)
     return collection
@@ -18770,6 +18790,8 @@ def open_crate(name: str, where: Mapping[str, str]) -> Collection:
     collection.label = (crate, version)
     add_package_texts(collection, files, folder, CODE_TEXTS, CODE_FOLDERS)
     manifest = files.read(folder + "/Cargo.toml").decode("utf-8", "replace") if files.is_file(folder + "/Cargo.toml") else ""
+    told = re.search(r'^description\s*=\s*("""[\s\S]+?"""|"(?:[^"\\\n]|\\.)+"|\'[^\'\n]+\')', manifest, re.MULTILINE)
+    collection.about = about_line(re.sub(r"\\(?:[nrt]|\s*\n)", " ", told[1]).strip("\"'").replace('\\"', '"') if told else "")
     given = re.search(r'^\[lib\][^\[]*?^\s*path\s*=\s*"([^"]+)"', manifest, re.MULTILINE | re.DOTALL)
     root = next((path for path in (f"{folder}/{given[1]}" if given else "", f"{folder}/src/lib.rs") if path and files.is_file(path)), "")
     if root:
@@ -19411,7 +19433,7 @@ def import_collection(collection: Collection, watch: Watch = do_nothing, known: 
     other = [path for path, old_names in named.items() if sections.names.get(path, {}) != old_names]
     changes["changed"] += sorted(other)
     changes["unchanged"] = len(named) - len(other)
-    volume = {"summary": "", "sections": sections, "documents": documents}
+    volume = {"summary": collection.about, "sections": sections, "documents": documents}
     return Import(volume, {**count_skipped([*collection.skipped, *skipped]), "documents": len(documents), "sections": len(sections), "names": names,
                            "addressesModel": sections.flagged}, changes)
 
@@ -20758,8 +20780,8 @@ def is_within(path: str, folder: str) -> bool:
     return os.path.normcase(os.path.join(path, "")).startswith(os.path.normcase(os.path.join(folder, "")))
 
 
-def merge_volume(old: Record | None, made: Record, origin: Record) -> Record:
-    """`made`, the whole of what `origin` holds, together with what `old` holds of other origins.
+def merge_volume(old: Record | None, made: Record, origin: Record, name: str = "") -> Record:
+    """`made`, the whole of what `origin` holds, together with what `old` holds of other origins, for the entry `name`.
 
     The volume lists its `origins`; a document's `origin` is a number in that list. An origin that lies inside `origin` is part of it from now on. Where
     pages of two origins have one path, those of the later one stand below its name. Raises DocError where `origin` lies inside another one.
@@ -20792,8 +20814,10 @@ def merge_volume(old: Record | None, made: Record, origin: Record) -> Record:
     if sections or prefix:
         sections += renamed([move_section(record, "", prefix) for record in made["sections"]], {record["id"] for record in sections if "id" in record})
     sections = sections or made["sections"]
-    return {"summary": summarise(documents, sections), "origins": [*kept, {**origin, "prefix": prefix, "importer": __version__}], "documents": documents,
-            "sections": sections}
+    own = {**origin, "prefix": prefix, "importer": __version__, "about": made.get("summary", "")}
+    origins = [*kept, {member: value for member, value in own.items() if value or member != "about"}]
+    about: str = next((other["about"] for other in origins if is_text(other.get("about"))), "")
+    return {"summary": summarise(about, documents, sections, name), "origins": origins, "documents": documents, "sections": sections}
 
 
 def origin_number(document: Record, origins: Sequence[Record]) -> int:
@@ -20915,7 +20939,7 @@ def import_opened(opened: Opened, source: str, repo: str, version: str, root: st
 
     def merge(old: Record | None) -> Record:
         watch(len(collection.items), len(collection.items))  # the last moment at which it can be cancelled
-        volume = merge_volume(old, done.volume, collection.origin)
+        volume = merge_volume(old, done.volume, collection.origin, repo)
         kept[0] = len(volume["documents"]) - done.report["documents"]
         return volume
 
@@ -20936,12 +20960,12 @@ def refresh_volume(root: str, repo: str, version: str, watch: Watch = do_nothing
     return report
 
 
-def merge_fresh(old: Record | None, known: Mapping[str, Any], done: Import, origin: Record, watch: Watch) -> Record:
+def merge_fresh(old: Record | None, known: Mapping[str, Any], done: Import, origin: Record, name: str, watch: Watch) -> Record:
     """The volume with what was read anew of one origin. Raises DocError library-raced where its documents are no longer those that were `known`."""
     watch(len(done.volume["documents"]), len(done.volume["documents"]))
     if known_documents(old, origin_key(origin)) != known:
         raise DocError("internal", "library-raced")
-    return merge_volume(old, done.volume, origin)
+    return merge_volume(old, done.volume, origin, name)
 
 
 def refresh_origin(library: Library, repo: str, version: str, key: str, watch: Watch, options: Mapping[str, Any], report: Record) -> bool:
@@ -20961,7 +20985,7 @@ def refresh_origin(library: Library, repo: str, version: str, key: str, watch: W
             if not done.report["documents"]:
                 raise DocError("validation", "refresh-nothing")
             if any(done.changes[name] for name in ("added", "changed", "removed")):
-                library.change(repo, version, lambda old: merge_fresh(old, known, done, origin, watch))
+                library.change(repo, version, lambda old: merge_fresh(old, known, done, origin, repo, watch))
     except DocError as error:
         if error.key == "library-raced":
             return False
@@ -20994,26 +21018,62 @@ def known_documents(volume: Record | None, key: str) -> dict[str, tuple[Record, 
     return {document["path"]: (document, records) for document, records in known.values() if document.get("sections") == len(records)}
 
 
-def summarise(documents: Sequence[Record], sections: Iterable[Record]) -> str:
-    """One line that says what a collection is, which is what it is found by: the first sentence or two of its first page, and the titles of its pages."""
-    def order(document: Record) -> tuple[int, int]:
+SUMMARY_CHARS, PROSE_CHARS = 300, 180
+# No end is the dot of 'e.g.' or of an initial, nor one before a small letter.
+SENTENCE_END = re.compile(r"(?<![\s.(]\w)[.!?][\"')\]”’]*(?=\s+[^a-z\s]|\s*$)|[。！？][）」』”’]*")
+CODE_TITLE = re.compile(r"\S*[\w)][._/\\:(<#]+\S*|.*[$`{}=].*|\W*\w?\W*")  # one word with signs of code in it, or hardly a word
+
+
+def summarise(about: str, documents: Sequence[Record], sections: Iterable[Record], name: str) -> str:
+    """One line that says what a collection is, which is what it is found by: what it says of itself, the first sentences of its first page, and, where
+    it is no package, those of its pages' titles that add a word."""
+    from itertools import islice
+
+    def order(document: Record) -> tuple[bool, int, int]:
         stem = os.path.splitext(document["path"].rpartition("/")[2].lower())[0]
-        return document["path"].count("/"), 0 if stem in ("index", "readme", "contents") else 1
+        return is_aside(document["path"]), document["path"].count("/"), 0 if stem in ("index", "readme", "contents") else 1
 
     ordered = sorted(documents, key=order)
-    first = ordered[0]["path"] if ordered else ""
-    about = next(filter(None, (first_prose(record.get("body", "")) for record in sections if record.get("doc") == first)), "")
-    titles = list(dict.fromkeys(document["title"] for document in ordered if is_text(document.get("title"))))
-    return shorten("; ".join(filter(None, (about, *titles[:8]))), 300)
+    first, seen = ordered[0]["path"] if ordered else "", set(words(f"{name} {about}"))
+    room = max(SUMMARY_CHARS - len(about) - 2, PROSE_CHARS) if about else PROSE_CHARS
+    texts = (first_prose(record.get("body", ""), room) for record in sections if record.get("doc") == first)
+    own = next(filter(None, islice(texts, 2 if about else None)), "")  # further down stands what a package needs no second line for
+    own = own if not seen.issuperset(topic_words(own)) and (ends_sentence(own) or not about) else ""
+    head = whole_sentences(f"{about}{'.' if about and own and not ends_sentence(about) else ''} {own}", SUMMARY_CHARS)
+    seen.update(words(own))
+    titles: list[str] = []
+    for document in ordered if not about else ():
+        title = document["title"] if is_text(document.get("title")) and document.get("format") != "api" and not is_aside(document["path"]) else ""
+        if not CODE_TITLE.fullmatch(title) and not seen.issuperset(topic_words(title)):
+            titles.append(title)
+            seen.update(words(title))
+    ends = [end for end in accumulate(len(title) + 2 for title in titles[:8]) if len(head) + end <= SUMMARY_CHARS]
+    listed = "; ".join(titles[:len(ends)])
+    return f"{head}{' ' if ends_sentence(head) else '; '}{listed}" if head and listed else head or listed
 
 
-def first_prose(body: str) -> str:
-    """The first paragraph of running text in a section, without its marks, at most some 180 characters of it; '' where there is none."""
+def ends_sentence(text: str) -> bool:
+    return text.rstrip("\"')]”’）」』").endswith((".", "!", "?", "。", "！", "？"))
+
+
+def first_prose(body: str, most: int) -> str:
+    """The first sentences of running text in a section, without its marks, of at most some `most` characters; '' where there is none."""
     for block in cut_blocks(body):
-        plain = " ".join(re.sub(r"[*_`]|(?<=\])\([^()]*\)", "", block).replace("[", "").replace("]", "").split())
-        if re.match(r"[^\W\d_]", block) and len(plain.split()) > 5:
-            return cut_text(plain, 180)
+        plain = re.sub(r"[*`]|(?<!\w)_+|_+(?!\w)|(?<=\])(?:\([^()]*\)|\[[^\[\]]*\])", "", block).replace("[", "").replace("]", "")
+        text = whole_sentences(plain, most)
+        is_prose = re.match(r"(?!```)[*_`]*[^\W\d_]", block) or (block.startswith("[") and SENTENCE_END.search(text))
+        if is_prose and len(words(text)) > 5 and not text.endswith((":", "：")):
+            return text
     return ""
+
+
+def whole_sentences(text: str, most: int) -> str:
+    """The first sentences of `text` on one line that `most` characters hold; where they do not hold the first, its beginning."""
+    line = " ".join(text.split())
+    ends = [found.end() for found in SENTENCE_END.finditer(line)]
+    if len(line) > most or (ends and line.endswith((":", "："))):
+        line = line[:max((end for end in ends if end <= most), default=len(line))]
+    return shorten(line, most)
 
 
 MOST_NAMES = 50  # files that a report names one by one

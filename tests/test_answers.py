@@ -131,9 +131,20 @@ class AnswerCase(unittest.TestCase):
 
 class Bundled(AnswerCase):
     def test_a_need_in_words_finds_its_library(self) -> None:
-        for need, id in load_cases("needs"):
+        for need, id in load_cases("needs")["bundled"]:
             with self.subTest(need=need):
                 self.assertEqual([result["id"] for result in open_catalog().lookup(need)["results"]][:1], [id])
+
+    def test_a_need_in_words_finds_its_library_among_packages(self) -> None:
+        cases = load_cases("needs")
+        entries = [{"id": id, "name": id, "summary": summary, "versions": [], "volumes": {}} for id, summary in cases["summaries"].items()]
+        for order in (1, -1):  # so that no place in the index wins
+            root = make_folder(self)
+            write_index(root, {"entries": entries[::order]})
+            catalog = open_catalog(root)
+            for need, id in cases["summarised"]:
+                with self.subTest(need=need, order=order):
+                    self.assertEqual([result["id"] for result in catalog.lookup(need)["results"]][:1], [id])
 
     def test_the_wildcard_section_is_found_in_both_languages(self) -> None:
         catalog = open_catalog()
