@@ -759,6 +759,31 @@ class Libraries(Case):
         with open(os.path.join(self.root, "index.json"), encoding="utf-8") as file:
             self.assertEqual(json.load(file)["format"], "doctrove-index@1")
 
+    def test_the_summary_is_whole_sentences_of_the_first_page_and_titles_that_add_a_word(self):
+        lead = "**Amber** reads trees, e.g. [maps](maps.md). It writes `a_b` too, as it must. " + "It does what follows " * 9 + "here."
+        said = "Amber reads trees, e.g. maps. It writes a_b too, as it must."
+        cases = {
+            "sentences are whole": ({"index.md": page("Amber", lead)}, said),
+            "titles follow": ({"index.md": page("Amber", lead), "more.md": page("Growing moss", "x")}, f"{said} Growing moss"),
+            "no title that says nothing new": ({"index.md": page("Amber", lead), "more.md": page("Trees", "x")}, said),
+            "no title that is the entry's name": ({"index.md": page("X", "y"), "more.md": page("Moss", "x")}, "Moss"),
+            "no title that is code": ({"index.md": page("Start", "y"), "a.md": page("$ run", "x"), "b.md": page("amber.core", "x"), "c.md": page("+", "x")},
+                                      "Start"),
+            "no title of a change log": ({"index.md": page("Start", "y"), "changelog.md": page("Newest changes", "x")}, "Start"),
+            "no code as prose": ({"index.md": page("Start", "```\none two three four five six seven.\n```")}, "Start"),
+            "no half of a list": ({"index.md": page("Start", "These are all of the things that it does:\n\n- one\n- two")}, "Start"),
+            "no code that a badge leads": ({"index.md": page("Start", "[one](a) [two](b) [three](c) [four](d) [five](e) [six](f)")}, "Start"),
+            "Chinese": ({"index.md": page("开始", "这个库解析日期。它很快。")}, "这个库解析日期。它很快。 开始")}
+        for name, (files, wanted) in cases.items():
+            with self.subTest(name):
+                self.add(files)
+                self.assertEqual(self.verify(self.root)["x", "1"]["summary"], wanted)
+
+    def test_a_summary_of_hostile_text_takes_linear_time(self):
+        for text in ("a. " * 100000, "word " * 100000, "[" * 100000, ".!?)" * 50000, "e.g" * 100000, "a_" * 100000):
+            with self.subTest(text[:8]):
+                self.assertLessEqual(len(doctrove.summarise("", [{"path": "a.md", "title": text}], [{"doc": "a.md", "body": "Word " + text}], "x")), 600)
+
     def test_versions_of_one_entry_newest_first(self):
         for version in ("1.9", "1.10", "2.0-rc.1", "0.1"):
             self.add({"a.md": page("A", version)}, version=version)

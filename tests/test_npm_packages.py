@@ -360,6 +360,12 @@ function make (name) { return `${name}` }
                 doctrove.open_source(f"npm:{name}", {"node-modules": self.modules})
             self.assertEqual(caught.exception.code, "validation")
 
+    def test_what_the_manifest_says_in_a_line_is_what_the_package_is_about(self) -> None:
+        for said, about in (("Sign  tokens\n", "Sign tokens"), (None, ""), (["x"], ""), (7, "")):
+            with self.subTest(said):
+                write(os.path.join(self.modules, "lib"), {"package.json": {"name": "lib", "version": "1.2.3", "description": said}, "README.md": "# Lib"})
+                self.assertEqual(doctrove.open_npm("lib", {"node-modules": self.modules}).about, about)
+
     def test_broken_package_files_cost_only_themselves(self) -> None:
         write(self.modules, {"bad/package.json": b"\xff{", "bad/index.d.ts": b"export declare const ok: 1; \xff\xfe", "bad/README.md": "# Bad\n\nText."})
         self.assertIn("ok", self.sections("bad"))
@@ -471,6 +477,13 @@ func hidden() {}
                 collection = doctrove.open_source(source, {"folder": os.path.join(self.folder, "vendor", place)})
                 self.assertEqual(collection.label, label)
                 self.assertIn(id, [record["id"] for record in doctrove.import_collection(collection).volume["sections"]])
+
+    def test_what_a_crates_manifest_says_is_what_it_is_about(self) -> None:
+        for said, about in (('"Sign \\"tokens\\" fast"', 'Sign "tokens" fast'), ("'Sign tokens'", "Sign tokens"), ('"""\nSign\ntokens\n"""', "Sign tokens"),
+                            ('"Sign', ""), ("7", "")):
+            with self.subTest(said):
+                write(self.folder, {"Cargo.toml": f'[package]\nname = "c"\nversion = "1.0.0"\ndescription = {said}\n', "src/lib.rs": "//! A crate."})
+                self.assertEqual(doctrove.open_crate("c", {"folder": self.folder}).about, about)
 
     def test_what_is_not_there_says_where_it_looked(self) -> None:
         write(self.folder, {"registry/src/i/a-1.0.0/src/lib.rs": "", "github.com/x/y@v1.0.0/a.go": "package y"})

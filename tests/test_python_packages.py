@@ -145,6 +145,21 @@ class Archives(unittest.TestCase):
         self.assertEqual(sorted(item.path for item in doctrove.open_python(path, {}).items),
                          ["CHANGES.md", "docs/guide.rst", "sample-1.2/src/sample/__init__.py"])
 
+    def test_what_the_metadata_says_in_a_line_is_what_the_package_is_about(self) -> None:
+        for said, about in (("Sign tokens, and check them.", "Sign tokens, and check them."), ("UNKNOWN", ""), ("", ""), ("词 caf\u00e9", "词 caf\u00e9")):
+            with self.subTest(said):
+                folder = install(self, {"sample.py": "def f(): pass\n"}, metadata=METADATA.format(name="sample", version="1.2") + f"Summary: {said}\n\nText.\n")
+                self.assertEqual(doctrove.open_python("sample", {"site-packages": folder}).about, about)
+
+    def test_an_entry_keeps_what_its_package_says_beside_other_documentation(self) -> None:
+        folder, root = install(self, {"sample.py": "def f(): pass\n"}, metadata=METADATA.format(name="sample", version="1.2") + "Summary: Sign tokens\n\n"
+                               "Sample\n======\n\nIt is easy to use and has no bugs at all.\n"), make_folder(self)
+        write(root, "docs/index.md", "# Guide\n\nText.\n")
+        doctrove.import_source("pypi:sample", "", "", os.path.join(root, "library"), options={"where": {"site-packages": folder}})
+        doctrove.import_source(os.path.join(root, "docs"), "sample", "1.2", os.path.join(root, "library"))
+        entry = doctrove.Library(os.path.join(root, "library")).find("sample")
+        self.assertEqual(entry["summary"], "Sign tokens. It is easy to use and has no bugs at all.")
+
     def test_a_damaged_archive_is_refused(self) -> None:
         folder = make_folder(self)
         write(folder, "sample-1.2.tar.gz", b"\x1f\x8bdamaged")

@@ -171,6 +171,15 @@ class CatalogScores(unittest.TestCase):
                 self.assertEqual([result["id"] for result in results], ["a"])
                 self.assertAlmostEqual(results[0]["score"], 0.60 + 0.23 / words, delta=0.00006)
 
+    def test_an_inflection_in_a_summary_counts_less_than_the_word(self) -> None:
+        catalog = catalog_of(self, [{"id": "a", "name": "A", "summary": "signed data"}, {"id": "b", "name": "B", "summary": "a sign"}])
+        for query, wanted in (("sign", [("b", 0.5), ("a", 0.46)]), ("signs", [("a", 0.46), ("b", 0.46)]), ("sign data", [("a", 0.48), ("b", 0.4)])):
+            with self.subTest(query=query):
+                found = catalog.lookup(query)
+                self.assertEqual([(result["id"], result["score"]) for result in found["results"]], wanted)
+                self.assertEqual(found["total"], 2)
+        self.assertIn("2 of 2 words in the summary: sign, data", catalog.lookup("sign data")["results"][0]["matches"][0])
+
     def test_matches_name_the_signal_in_both_languages(self) -> None:
         entries = [{"id": "ex", "name": "Express", "aliases": ["web"], "summary": "server"}]
         signals = (
