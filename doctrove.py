@@ -2365,8 +2365,8 @@ K1 = 1.2
 FIELDS = (("heading", 2.0, 0.5), ("body", 1.0, 0.3), ("context", 1.0, 0.5), ("ids", 1.0, 0.5))
 IDENTIFIER_WEIGHT, PART_WEIGHT, MENDED_WEIGHT = 2.0, 0.7, 0.8
 # For the section of an API name in the query, as a share of the best relevance; the second over the number of the query's words where that is
-# less: in a longer query the name is where the question is asked, not what it asks.
 NAME_BONUS, NAME_SHARE = 0.5, 1.0
+HEADED_SHARE = 2.0  # where the name is the whole heading: 2 to 4 give the same order
 NAME_JOINTS = r"::|->|[.#/]"
 # What a section's relevance is multiplied by: on pages of release notes and of general indexes, which repeat what is documented elsewhere; where
 # its body has less than THIN bytes; where a better hit has the same heading and body word for word.
@@ -3042,21 +3042,26 @@ class SectionRanker:
         reachable = sum(weight * most for _, weight, most, _ in weighted)
         return reachable, {at: value / reachable for at, value in sums.items()}
 
-    def named(self, query: str, terms: Sequence[Term]) -> set[int]:
-        """The sections that are about an API name which the query holds: an identifier or dotted name that equals the id's last component
-        or last two. A plain word is no such name: too many ids end in one."""
-        names = {"::".join(re.split(NAME_JOINTS, term.text)) for term in terms if term.optional or term.weight == IDENTIFIER_WEIGHT}
-        if not names:
-            return set()
-        ids, found = self.columns[-1], set()
-        for name in names:
+    def named(self, terms: Sequence[Term]) -> dict[int, float]:
+        """The sections that are about an API name which the query holds, with the share that they gain: an identifier or dotted name that equals
+        the id's last component or last two, or the heading. A plain word is no such name: too many ids end in one."""
+        texts = {term.text for term in terms if term.optional or term.weight == IDENTIFIER_WEIGHT}
+        headings, ids = self.columns[0], self.columns[-1]
+        found: dict[int, float] = {}
+        for name in {"::".join(re.split(NAME_JOINTS, text)) for text in texts}:
             data, last = ids.data, name.rpartition("::")[2].encode("utf-8", "surrogatepass")
             place = data.find(last) if last else -1
             while place >= 0:
                 at = bisect_right(ids.nexts, place)
                 if name in names_of(ids.record(at)):
-                    found.add(at)
+                    found[at] = NAME_SHARE
                 place = data.find(last, ids.nexts[at])
+        for text in texts:
+            line = f"\n{text}\n".encode("utf-8", "surrogatepass")
+            place = headings.data.find(line)
+            while place >= 0:
+                found[bisect_right(headings.nexts, place + 1)] = HEADED_SHARE
+                place = headings.data.find(line, place + 1)
         return found
 
     def mend(self, terms: list[Term]) -> list[Term]:
@@ -3098,10 +3103,10 @@ class SectionRanker:
         if len(weighted) > 1:
             self.parents = self.parents or self.find_parents()
             sums.update(refine(best_of(sums, REFINED), weighted, reachable, self.columns[1], self.parents))
-        bonus = min(NAME_BONUS, NAME_SHARE / max(len(query.split()), 1)) * max(sums.values(), default=0.0)
-        for at in self.named(query, terms):
+        best = max(sums.values(), default=0.0)
+        for at, share in self.named(terms).items():
             if at in sums:
-                sums[at] += bonus
+                sums[at] += min(NAME_BONUS, share / max(len(query.split()), 1)) * best
         if not sums:
             terms = [character_term(word) for word in query_words if is_spaceless(word[0])]
             _, sums = self.sums(self.weighted(terms))

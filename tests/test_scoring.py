@@ -198,6 +198,14 @@ class CatalogScores(unittest.TestCase):
 
 
 class SectionScores(unittest.TestCase):
+    def test_the_section_whose_whole_heading_is_a_name_in_the_query_comes_before_what_uses_it(self) -> None:
+        use = {"id": "tests", "heading": "Tests with hosts", "body": "Add the host to ALLOWED_HOSTS."}
+        own = {"id": "settings/allowed-hosts", "heading": "ALLOWED_HOSTS", "body": "What a server may be called." + " More text." * 20}
+        rest = [{"id": f"n{number}", "heading": f"Note {number}", "body": "Nothing."} for number in range(20)]
+        for query, first in (("add the host to ALLOWED_HOSTS", own["id"]), ("add the host to allowed hosts", use["id"])):
+            with self.subTest(query=query):
+                self.assertEqual(sections_catalog(self, [use, own, *rest]).extract("x", None, query)["sections"][0]["id"], first)
+
     def test_each_case_has_exactly_its_scores(self) -> None:
         """scores: every section of which the design's formula gives more than 0."""
         for group in load_cases("sections"):
