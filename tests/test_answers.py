@@ -77,7 +77,7 @@ def code_block(lines: int, fence: str = "```", number: int = 0) -> str:
 
 def pieces(body: str) -> list[str]:
     """What a cut body holds between the marks of what is left out."""
-    return [piece for piece in re.split(r"(?:^|\n+)\[…\](?:\n+|$)", body) if piece]
+    return [piece for piece in re.split(r"(?:^|\n+)(?:\[…\]|…)(?=\n|$)\n*", body) if piece]
 
 
 def squeeze(text: str) -> str:
