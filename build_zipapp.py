@@ -41,7 +41,7 @@ doctrove.leave(code)
 # Rooms of doctrove.py that a plain start does not need. They become modules of their own, as source and as byte code, each of which is run
 # in the first one's place when a function of theirs is first called: so what they grow by costs no start.
 LATER = {
-    "doctrove_search": ("prepared", "search", "excerpts"),
+    "doctrove_search": ("prepared", "search"),
     "doctrove_remote": ("remote",),
     "doctrove_import": (
         "importers", "html", "markdown", "restructuredtext", "asciidoc", "man pages", "json documents", "collections", "python packages",

@@ -3319,14 +3319,16 @@ def frame_of(lines: Sequence[str]) -> tuple[set[int], str]:
     return ({0, 1}, "") if "-" in rule and "|" in rule and not rule.strip("|:- ") else (set(), "")
 
 
-def line_weights(lines: Sequence[str], query_words: Sequence[str]) -> list[float]:
-    """What each line has of the words; a word that many of the lines have weighs little."""
-    folded = list(map(fold, lines))
-    weights = [0.0] * len(lines)
-    for word in query_words:
-        having = [at for at, line in enumerate(folded) if word in line]
+def line_weights(block: str, query_words: Sequence[str]) -> dict[int, float]:
+    """Number of a line -> what it has of the words, where it has any; a word that many of the lines have weighs little."""
+    folded = fold(block)
+    found = [word for word in query_words if word in folded]
+    lines = folded.split("\n") if found else []
+    weights: dict[int, float] = {}
+    for word in found:
+        having = [at for at, line in enumerate(lines) if word in line]
         for at in having:
-            weights[at] += 1 / len(having)
+            weights[at] = weights.get(at, 0.0) + 1 / len(having)
     return weights
 
 
@@ -3337,10 +3339,8 @@ def cut_large(block: str, room: int, query_words: Sequence[str]) -> tuple[str, i
     lines = block.split("\n")
     kept, fence = frame_of(lines)
     frame = len(kept)
-    weights = line_weights(lines, query_words)
-    top = max((weight for at, weight in enumerate(weights) if at not in kept), default=0.0)
-    order = sorted((-weight, at) for at, weight in enumerate(weights) if at not in kept and weight and weight >= top / 2)
-    grown = [at for _, at in order[:MAX_PLACES]] or [min(set(range(frame + 1)) - kept)]
+    weights = sorted((-weight, at) for at, weight in line_weights(block, query_words).items() if at not in kept)
+    grown = [at for weight, at in weights[:MAX_PLACES] if weight <= weights[0][0] / 2] or [min({0, 1, 2} - kept)]
     left = room - sum(len(lines[at]) + 1 for at in kept) - len(fence) - 4 * len(grown) - 4
     for at in grown:  # the places first, then evenly around each of them
         if 0 <= at < len(lines) and at not in kept and len(lines[at]) < left:
