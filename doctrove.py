@@ -4879,7 +4879,9 @@ def cut_blocks(body: str) -> list[str]:
     blocks: list[list[str]] = [[]]
     fence = ""
     for line in body.split("\n"):
-        before, fence = fence, next_fence(fence, line)
+        before = fence
+        if "```" in line or "~~~" in line:
+            fence = next_fence(fence, line)
         if before:
             blocks[-1].append(line)
             if not fence:

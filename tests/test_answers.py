@@ -471,8 +471,9 @@ class Sizes(AnswerCase):
 
     def test_a_list_that_does_not_fit_fills_the_room_with_its_first_items(self) -> None:
         items = "\n".join(f"- option{at} says something of some length about the grove" for at in range(20))
-        section = self.catalog([{"id": "a", "heading": "Amber", "body": f"About amber.\n\n**Parameters:**\n\n{items}"},
-                                {"id": "b", "heading": "Grove", "body": paragraphs(40, "grove") + " amber"}]).extract("x", None, "amber", 6, 1500)["sections"][0]
+        sections = [{"id": "a", "heading": "Amber", "body": f"About amber.\n\n**Parameters:**\n\n{items}"},
+                    {"id": "b", "heading": "Grove", "body": paragraphs(40, "grove") + " amber"}]
+        section = self.catalog(sections).extract("x", None, "amber", 6, 1500)["sections"][0]
         self.assertIn("**Parameters:**\n\n- option0", section["body"])
         self.assertIn("- option5", section["body"])
 
