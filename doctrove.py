@@ -4968,13 +4968,14 @@ def excerpt(body: str, room: int, query_words: Sequence[str]) -> tuple[str, int]
     blocks = join_labels(cut_blocks(body), room)
     kept = choose_first(blocks, room, query_words)
     left = room - sum(len(text) + 12 for text, _ in kept.values())
+    low, high = min(kept.keys() - {0} or kept, default=0), max(kept, default=0)
     while kept:
-        near = max(kept) + 1, min(kept.keys() - {0} or kept) - 1
-        at = next((at for at in near if 0 <= at < len(blocks) and at not in kept and len(blocks[at]) + 12 <= left), -1)
+        at = next((at for at in (high + 1, low - 1) if 0 <= at < len(blocks) and at not in kept and len(blocks[at]) + 12 <= left), -1)
         if at < 0:
             break
         kept[at] = blocks[at], len(blocks[at])
         left -= len(blocks[at]) + 12
+        low, high = min(low, at), max(high, at)
     end = max(kept, default=-1) + 1
     if 0 < end < len(blocks) and left >= LEAST_CUT:
         part = (cut_large if len(blocks[end]) + 12 > room else cut_list)(blocks[end], left - 12, query_words)
