@@ -13,6 +13,7 @@ The module reads from top to bottom as the data flows, and each room uses only t
     prepared    what a large volume's search needs, and what only the best hits are looked at for
     ranking     sections in the order of their relevance
     search      catalog tiers: entries by name, id, alias and summary
+    excerpts    the part of a large code block, table or list that is shown
     index       the format doctrove-index@1: validation, Index / Entry / Volume / Section
     sources     where bytes come from: bundled, folder, file, zip
     remote      indexes at URLs: fetched, cached, revalidated, within limits
@@ -214,8 +215,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "match-section": ("the section asked for", "所请求的章节"),
     # answers
     "next-more": (
-        "{omitted} more: fetch one with focus \"#ID\", narrow the focus, or raise maxSections / maxChars.",
-        "另有 {omitted} 节：用 focus \"#ID\" 取其中一节，缩小 focus，或增大 maxSections / maxChars。"),
+        "{omitted} more, {listed} of them listed: fetch one with focus \"#ID\", narrow the focus, or raise maxSections / maxChars.",
+        "另有 {omitted} 节（已列出 {listed} 节）：用 focus \"#ID\" 取其中一节，缩小 focus，或增大 maxSections / maxChars。"),
     "next-cut": (
         "{omitted} characters left out; whole section: focus \"#{id}\", maxChars {room}",
         "省略 {omitted} 个字符；整节：focus \"#{id}\"，maxChars {room}"),
@@ -3318,6 +3319,62 @@ def rank_catalog(rows: Iterable[tuple[str, str, Sequence[str], str, float]]) -> 
     return CatalogRanker(rows)
 
 
+# ── excerpts ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+MAX_PLACES = 6  # around which lines of a large block are shown
+GAP = "…"  # a line of its own, for lines left out of a block
+
+
+def frame_of(lines: Sequence[str]) -> tuple[set[int], str]:
+    """(the numbers of the lines without which the others cannot be read: a code block's fences, a table's header; the fence to be added
+    where the block lacks its last one)."""
+    mark = lines[0].lstrip(" ")
+    if mark[:3] in ("```", "~~~"):
+        fence = mark[:len(mark) - len(mark.lstrip(mark[0]))]
+        closed = len(lines) > 1 and lines[-1].strip().startswith(fence) and not lines[-1].strip(" " + fence[0])
+        return ({0, len(lines) - 1}, "") if closed else ({0}, fence)
+    rule = lines[1].strip() if len(lines) > 1 else ""
+    return ({0, 1}, "") if "-" in rule and "|" in rule and not rule.strip("|:- ") else (set(), "")
+
+
+def line_weights(block: str, query_words: Sequence[str]) -> dict[int, float]:
+    """Number of a line -> what it has of the words, where it has any; a word that many of the lines have weighs little."""
+    folded = fold(block)
+    found = [word for word in query_words if word in folded]
+    lines = folded.split("\n") if found else []
+    weights: dict[int, float] = {}
+    for word in found:
+        having = [at for at, line in enumerate(lines) if word in line]
+        for at in having:
+            weights[at] = weights.get(at, 0.0) + 1 / len(having)
+    return weights
+
+
+def cut_large(block: str, room: int, query_words: Sequence[str]) -> tuple[str, int]:
+    """(the lines of a code block, table or list around those with the words, at most `room` characters; how many of its characters are kept).
+
+    From its beginning where no line has one; ("", 0) where no line fits."""
+    lines = block.split("\n")
+    kept, fence = frame_of(lines)
+    frame = len(kept)
+    weights = sorted((-weight, at) for at, weight in line_weights(block, query_words).items() if at not in kept)
+    grown = [at for weight, at in weights[:MAX_PLACES] if weight <= weights[0][0] / 2] or [min({0, 1, 2} - kept)]
+    left = room - sum(len(lines[at]) + 1 for at in kept) - len(fence) - 4 * len(grown) - 4
+    for at in grown:  # the places first, then evenly around each of them
+        if 0 <= at < len(lines) and at not in kept and len(lines[at]) < left:
+            kept.add(at)
+            left -= len(lines[at]) + 1
+            grown += [at + 1, at - 1]
+    if len(kept) == frame:
+        return "", 0
+    parts, after = [], 0
+    for at in sorted(kept):
+        parts += [GAP, lines[at]] if at > after else [lines[at]]
+        after = at + 1
+    parts += ([GAP] if after < len(lines) else []) + ([fence] if fence else [])
+    return "\n".join(parts), sum(len(lines[at]) + (at + 1 in kept) for at in kept)
+
+
 # ── index ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 FORMAT = "doctrove-index@1"
@@ -4401,6 +4458,8 @@ def remote_sources(settings: Settings, cache: Cache) -> list[Source]:
 # ── catalog ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 DEFAULT_CHARS = 7000  # what every client that was tried shows its model uncut
+WEAK_SHARE = 0.1  # of the best relevance, below which a hit is listed and not shown
+LEAST_CUT, LEAST_LIST = 200, 300  # characters without which no part of a list is shown; for headings beside one passage
 FIRST_SHARE, LEAST_PASSAGE = 0.85, 800  # of the room for passages at most for the first, and the characters without which none is begun
 MAX_EXCERPT = 300000
 MAX_CHARS = (1000, 200000)  # what an answer may be told to take
@@ -4698,11 +4757,10 @@ class Catalog:
         base = self.measure(answer)
         room = max_chars - base - 180  # what `next` may take
         reserve = min(1300, room // 5) if len(hits) > 1 else 0
-        sizes = [json_size(section.body) + 350 for section, _, _ in hits[:max_sections]]  # about; measured one by one below
-        if len(sizes) == 1:
-            reserve = max(0, min(reserve, room - sizes[0]))  # the only passage whole is worth more than headings
+        sizes = [json_size(section.body) + 350 for section, _, relevance in hits[:max_sections] if relevance >= hits[0][2] * WEAK_SHARE]  # about
+        shares = share_room(sizes, room - reserve)
         carried, best_share = 0, 0.0  # carried: what the passages before have left over
-        for (section, number, relevance), most in zip(hits, share_room(sizes, room - reserve)):
+        for (section, number, relevance), most in zip(hits, shares):
             explanation = explain(number) if explain else None
             matches = explanation.matches(self.lang) if explanation else [say(self.lang, "match-section")] if relevance else []
             row: Record = {"id": section.id, "heading": shorten(section.heading, min(300, max_chars // 12)), "path": cut_end(section.path, max_chars // 8),
@@ -4710,6 +4768,8 @@ class Catalog:
                            "matches": [shorten(match, 160) for match in matches],
                            **({"addressesModel": True} if section.record.get("addressesModel") is True else {})}
             size = self.cost(row, render_section(row, self.lang))
+            if len(shares) == 1 and size <= room - (min(reserve, LEAST_LIST) if len(sizes) > 1 else 0):
+                most = max(most, size)  # the only passage whole is worth more than headings
             if size > most + carried:
                 row = self.cut_section(row, most + carried, size, base, query_words, must=not shown)
                 size = self.cost(row, render_section(row, self.lang))
@@ -4735,7 +4795,7 @@ class Catalog:
     def settle(self, answer: Record, hints: Sequence[str]) -> None:
         """Says how many hits are left out, and how to get them."""
         answer["omitted"] = answer["total"] - len(answer["sections"])
-        hints = [*hints, *([say(self.lang, "next-more", omitted=answer["omitted"])] if answer["omitted"] > 0 else [])]
+        hints = [*hints, *([say(self.lang, "next-more", omitted=answer["omitted"], listed=len(answer["more"]))] if answer["omitted"] > 0 else [])]
         if hints:
             answer["next"] = " ".join(hints)
 
@@ -4745,6 +4805,7 @@ class Catalog:
         while self.measure(answer) > max_chars:
             if more:
                 more.pop()
+                self.settle(answer, hints)
             elif len(sections) > 1:
                 sections.pop()
                 self.settle(answer, hints)
@@ -4836,7 +4897,9 @@ def cut_blocks(body: str) -> list[str]:
     blocks: list[list[str]] = [[]]
     fence = ""
     for line in body.split("\n"):
-        before, fence = fence, next_fence(fence, line)
+        before = fence
+        if "```" in line or "~~~" in line:
+            fence = next_fence(fence, line)
         if before:
             blocks[-1].append(line)
             if not fence:
@@ -4861,35 +4924,92 @@ def narrow(body: str, query_words: Sequence[str]) -> str:
     return body[start:start + MAX_EXCERPT]
 
 
+def leads(block: str) -> bool:
+    """Whether a block says nothing without the next one: a label, a heading, or a sentence that ends in a colon."""
+    return block.rstrip(" *_").endswith((":", "：")) or ("\n" not in block and (block[:1] == "#" or block[:2] == "**" == block[-2:]))
+
+
+def join_labels(blocks: Sequence[str], room: int) -> list[str]:
+    """`blocks`, with those that lead to the next one as one with it where they fit together."""
+    groups: list[list[str]] = []
+    size, is_open = 0, False
+    for block in blocks:
+        size += len(block) + 14
+        if is_open and size <= room:
+            groups[-1].append(block)
+        else:
+            groups.append([block])
+            size = len(block)
+        is_open = leads(block)
+    return ["\n\n".join(group) for group in groups]
+
+
+def choose_first(blocks: Sequence[str], room: int, query_words: Sequence[str]) -> dict[int, tuple[str, int]]:
+    """The first block, where it is small, and the one with the most of the words, by number: what of it is shown, and how many of its characters
+    those are. A block larger than `room` is cut at line borders, any other is whole."""
+    sizes = [len(block) + 12 for block in blocks]  # with what separates it, and a mark of what is left out
+    hits = [sum(map(fold(block).__contains__, query_words)) for block in blocks]
+    kept = {0: (blocks[0], len(blocks[0]))} if sizes[0] <= room // 2 else {}  # what the section is about
+    left = room - sum(sizes[at] for at in kept)
+    whole = [at for at, size in enumerate(sizes) if at not in kept and (size <= left or (size <= room and hits[at] > hits[0]))]
+    most = max((hits[at] for at in whole), default=-1)
+    cuts: dict[int, tuple[str, int]] = {}
+    for at, size in enumerate(sizes):
+        if size > room and (hits[at] > max(most, 0) or (at < 2 and most <= 0)):
+            cuts[at] = cut_large(blocks[at], left - 12 - (sizes[at - 1] if at and leads(blocks[at - 1]) else 0), query_words)
+            hits[at] = sum(map(fold(cuts[at][0]).__contains__, query_words)) if cuts[at][0] else -1
+            most = max(most, hits[at])
+    best = max([*whole, *(at for at in cuts if cuts[at][0])], key=lambda at: (hits[at], hits[at] and at not in cuts and sizes[at] <= left, -at), default=None)
+    if best is None:
+        return kept
+    if best in cuts:
+        lead = {best - 1: (blocks[best - 1], len(blocks[best - 1]))} if best and leads(blocks[best - 1]) else {}
+        return {**kept, **lead, best: cuts[best]}
+    return {**(kept if sizes[best] <= left else {}), best: (blocks[best], len(blocks[best]))}
+
+
+def cut_list(block: str, room: int, query_words: Sequence[str]) -> tuple[str, int]:
+    """`cut_large` of a list, table or paragraph, with what leads to it; ("", 0) for what holds code, which is whole or not there."""
+    if "```" in block or "~~~" in block:
+        return "", 0
+    lead, _, rest = block.rpartition("\n\n")
+    text, kept = cut_large(rest, room - len(lead) - 2, query_words)
+    return (f"{lead}\n\n{text}", len(lead) + 2 + kept) if lead and text else (text, kept)
+
+
 def excerpt(body: str, room: int, query_words: Sequence[str]) -> tuple[str, int]:
     """(the first block and those around the words, at most about `room` characters; how many of the body's characters are kept).
 
-    Cut at block borders; only where not even one block fits, at the end of a sentence or word.
+    Cut at block borders; a block that is larger than the room, and a list or table that ends the excerpt, at line borders; only where not
+    even a line fits, at the end of a sentence or word.
     """
-    blocks = cut_blocks(body)
-    sizes = [len(block) + 12 for block in blocks]  # with what separates it, and a mark of what is left out
-    fitting = [at for at, size in enumerate(sizes) if size <= room]
-    if not fitting:
+    blocks = join_labels(cut_blocks(body), room)
+    kept = choose_first(blocks, room, query_words)
+    left = room - sum(len(text) + 12 for text, _ in kept.values())
+    low, high = min(kept.keys() - {0} or kept, default=0), max(kept, default=0)
+    while kept:
+        at = next((at for at in (high + 1, low - 1) if 0 <= at < len(blocks) and at not in kept and len(blocks[at]) + 12 <= left), -1)
+        if at < 0:
+            break
+        kept[at] = blocks[at], len(blocks[at])
+        left -= len(blocks[at]) + 12
+        low, high = min(low, at), max(high, at)
+    end = max(kept, default=-1) + 1
+    if 0 < end < len(blocks) and left >= LEAST_CUT:
+        part = (cut_large if len(blocks[end]) + 12 > room else cut_list)(blocks[end], left - 12, query_words)
+        kept.update({end: part} if part[0] else {})
+    for at in sorted(kept, reverse=True):
+        if leads(blocks[at]) and at + 1 not in kept and at + 1 < len(blocks) and len(kept) > 1:
+            del kept[at]
+    if not kept:
         head = cut_text(body, room)
         return close_fence(head) + "\n\n[…]", len(head)
-    hits = [sum(map(fold(block).__contains__, query_words)) for block in blocks]
-    kept: set[int] = set()
-    if sizes[0] <= room // 2:
-        kept.add(0)  # what the section is about
-    left = room - sum(sizes[at] for at in kept)
-    best = max((at for at in fitting if at not in kept and sizes[at] <= left), key=lambda at: (hits[at], -at), default=None)
-    window = [] if best is None else [best]
-    while window:
-        kept.update(window)
-        left -= sum(sizes[at] for at in window)
-        low, high = min(kept - {0} or kept), max(kept)
-        window = [at for at in (high + 1, low - 1) if 0 <= at < len(blocks) and at not in kept and sizes[at] <= left][:1]
     parts, after = [], 0
     for at in sorted(kept):
-        parts += ["[…]", blocks[at]] if at > after else [blocks[at]]
+        parts += ["[…]", kept[at][0]] if at > after else [kept[at][0]]
         after = at + 1
     text = "\n\n".join(parts + (["[…]"] if after < len(blocks) else []))
-    return text, sum(len(blocks[at]) for at in kept) + 2 * sum(at + 1 in kept for at in kept)
+    return text, sum(count for _, count in kept.values()) + 2 * sum(at + 1 in kept for at in kept)
 
 
 def cut_text(text: str, room: int) -> str:
@@ -4959,8 +5079,11 @@ def render_extract(answer: Record, lang: str) -> str:
                       focus=shorten(answer.get("focus", ""), 100))
     version = say(lang, "text-version", version=answer["version"], note=answer["releaseNote"], source=render_source(answer["source"], lang))
     more = [f"## {say(lang, 'text-more')}\n" + "\n".join(map(render_more, answer["more"]))] if answer["more"] else []
-    tail = [answer["next"]] if "next" in answer else []
-    return "\n\n".join([head, version, *render_notices(answer, lang), *(render_section(row, lang) for row in answer["sections"]), *more, *tail])
+    tail = answer.get("next", "")
+    weak = [said for said in (say(lang, "next-weak"), say(lang, "next-none")) if tail.startswith(said)]  # what is to be known before the rest
+    tail = tail[len(weak[0]):].lstrip() if weak else tail
+    return "\n\n".join([head, version, *weak, *render_notices(answer, lang), *(render_section(row, lang) for row in answer["sections"]), *more,
+                        *filter(None, [tail])])
 
 
 # ── importers ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────

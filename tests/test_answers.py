@@ -77,7 +77,7 @@ def code_block(lines: int, fence: str = "```", number: int = 0) -> str:
 
 def pieces(body: str) -> list[str]:
     """What a cut body holds between the marks of what is left out."""
-    return [piece for piece in re.split(r"(?:^|\n+)\[…\](?:\n+|$)", body) if piece]
+    return [piece for piece in re.split(r"(?:^|\n+)(?:\[…\]|…)(?=\n|$)\n*", body) if piece]
 
 
 def squeeze(text: str) -> str:
@@ -440,6 +440,86 @@ class Sizes(AnswerCase):
         body = "\n\n".join([paragraphs(100, "grove"), "Here stands the fjord.", paragraphs(100, "grove")])
         section = self.catalog([{"id": "a", "heading": "Grove", "body": body}]).extract("x", None, "fjord")["sections"][0]
         self.assertIn("Here stands the fjord.", section["body"])
+
+    def test_a_code_block_larger_than_the_room_is_cut_around_the_words(self) -> None:
+        lines = [f"  option{at}: true,  // about the grove" for at in range(400)]
+        lines[299:301] = ["  // how long the fjord may take", "  fjordTime: 1000,"]
+        for fence in ("```", "~~~~"):
+            body = "\n".join(["Grove options.", "", f"{fence}js", *lines, fence])
+            for chars in (1500, 2500, BUDGET):
+                with self.subTest(fence=fence, maxChars=chars):
+                    section = self.catalog([{"id": "a", "heading": "Grove", "body": body}]).extract("x", None, "grove fjord", 6, chars)["sections"][0]
+                    self.assertIn("\n".join(lines[297:302]), section["body"])
+                    self.assertEqual(section["body"].count(f"{fence}js\n…\n"), 1)
+                    self.assertTrue(section["body"].endswith(f"\n…\n{fence}"), section["body"][-40:])
+                    self.assertLess(len(body) - len(section["body"].replace("…\n", "")) - section["omittedChars"], 9)
+
+    def test_a_table_larger_than_the_room_keeps_its_header_and_the_rows_with_the_words(self) -> None:
+        rows = [f"| name{at} | about the grove |" for at in range(400)]
+        rows[300] = "| name300 | about the fjord |"
+        body = "\n".join(["| name | meaning |", "| --- | --- |", *rows])
+        section = self.catalog([{"id": "a", "heading": "Grove", "body": body}]).extract("x", None, "fjord", 6, 2000)["sections"][0]
+        self.assertTrue(section["body"].startswith("| name | meaning |\n| --- | --- |\n…\n"), section["body"][:80])
+        self.assertIn("\n".join(rows[298:303]), section["body"])
+
+    def test_lines_too_long_for_the_room_are_cut_and_not_lost(self) -> None:
+        body = "\n".join(["```js", *("amber(" + "x, " * 3000 + ");" for _ in range(20)), "```"])
+        section = self.catalog([{"id": "a", "heading": "Grove", "body": body}]).extract("x", None, "amber", 6, 2000)["sections"][0]
+        self.assertIn("amber(x, x, x", section["body"])
+
+    def test_no_label_is_left_without_what_it_leads_to(self) -> None:
+        for label in ("**Parameters:**", "**Parameters**", "These are the options:", "选项：", "#### Options"):
+            for number in (3, 14, 40):
+                items = "\n".join(f"- option{at} says something of some length about the grove" for at in range(number))
+                body = f"About amber and what it does.\n\n{label}\n\n{items}\n\n**Returns:**\n\n" + code_block(60)
+                for chars in range(1000, 3600, 200):
+                    with self.subTest(label=label, items=number, maxChars=chars):
+                        section = self.catalog([{"id": "a", "heading": "Amber", "body": body}]).extract("x", None, "amber", 6, chars)["sections"][0]
+                        for lead, following in ((label, "- option"), ("**Returns:**", "```js")):
+                            _, found, after = section["body"].partition(lead + "\n\n")
+                            self.assertTrue(not found or after.startswith((following, "…\n")), section["body"][-200:])
+                            self.assertFalse(section["body"].endswith(lead))
+
+    def test_a_list_that_does_not_fit_fills_the_room_with_its_first_items(self) -> None:
+        items = "\n".join(f"- option{at} says something of some length about the grove" for at in range(20))
+        sections = [{"id": "a", "heading": "Amber", "body": f"About amber.\n\n**Parameters:**\n\n{items}"},
+                    {"id": "b", "heading": "Grove", "body": paragraphs(40, "grove") + " amber"}]
+        section = self.catalog(sections).extract("x", None, "amber", 6, 1500)["sections"][0]
+        self.assertIn("**Parameters:**\n\n- option0", section["body"])
+        self.assertIn("- option5", section["body"])
+
+    def test_the_first_passage_whole_comes_before_headings(self) -> None:
+        sections = [{"id": "first", "heading": "Amber", "body": paragraphs(7)},
+                    *({"id": f"s{at}", "heading": f"Cedar {at}", "body": paragraphs(40, "grove") + " amber"} for at in range(20))]
+        answer = self.catalog(sections).extract("x", None, "amber", 6, 2000)
+        self.assertNotIn("omittedChars", answer["sections"][0])
+        self.assertGreaterEqual(len(answer["more"]), 2)
+
+    def test_a_hit_that_is_weak_beside_the_best_is_listed_and_not_shown(self) -> None:
+        sections = [{"id": "real", "heading": "KeyTooLong", "body": "KeyTooLong is raised for a key of more than 512 bytes."},
+                    *({"id": f"s{at}", "heading": f"Cedar {at}", "body": "The key is here. " + "Cedar and grove, told at length. " * 40} for at in range(9))]
+        answer = self.catalog(sections).extract("x", None, "KeyTooLong")
+        self.assertEqual([section["id"] for section in answer["sections"]], ["real"])
+        self.assertEqual(len(answer["more"]), 9)
+
+    def test_the_headings_listed_are_counted_in_both_languages(self) -> None:
+        sections = [{"id": f"s{at}", "heading": f"Amber {at}", "body": paragraphs(20)} for at in range(90)]
+        for lang, said in (("en", "{} more, {} of them listed"), ("zh", "另有 {} 节（已列出 {} 节）")):
+            index = {"entries": [{"id": "x", "name": "X", "versions": ["1"], "volumes": {"1": {"sections": sections}}}]}
+            catalog = open_catalog(write_index(make_folder(self), index), lang=lang)
+            for chars in range(1000, 9000, 250):
+                with self.subTest(lang=lang, maxChars=chars):
+                    answer = catalog.extract("x", None, "amber", 6, chars)
+                    self.assertIn(said.format(answer["omitted"], len(answer["more"])), answer["next"])
+
+    def test_that_an_answer_is_weak_stands_before_its_passages(self) -> None:
+        catalog = self.catalog([{"id": f"s{at}", "heading": f"Amber {at}", "body": paragraphs(20)} for at in range(30)])
+        for focus, key in (("amber fjord glacier", "next-weak"), ("fjord glacier", "next-none")):
+            with self.subTest(focus=focus):
+                text = doctrove.TOOL_BY_NAME["doc_extract"].render(catalog.extract("x", None, focus), "en")
+                said = doctrove.say("en", key)
+                self.assertEqual(text.count(said), 1)
+                self.assertLess(text.index(said), text.index("#s0"))
 
     def test_a_focus_of_any_length_leaves_the_budget(self) -> None:
         catalog = self.catalog([{"heading": "Amber", "body": paragraphs(50)}])
