@@ -95,7 +95,7 @@ QUESTIONS = [
     ("anyio", "create_task_group", "anyio.create_task_group"), ("anyio", "to_thread.run_sync", "anyio.to_thread.run_sync"),
     ("pydantic", "BaseModel.model_validate", "pydantic.BaseModel.model_validate"), ("click", "option", "click.option"),
     ("jsonschema", "validate", "jsonschema.validate"), ("pyjwt", "encode", "jwt.encode"), ("jose", "jwtVerify", "jwtVerify"),
-    ("zod", "ZodString.email", "z.ZodString.email"), ("hono", "Context.json", "Context.json"),
+    ("zod", "prettifyError", "z.prettifyError"), ("hono", "Context.json", "Context.json"),
     ("@modelcontextprotocol/sdk", "Client.callTool", "Client.callTool")]
 
 
