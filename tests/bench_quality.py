@@ -175,7 +175,7 @@ def ask(catalog: doctrove.Catalog, corpus: str, question: Hit, by_id: dict[str, 
     shown = [{**by_id[row["id"]], "body": row["body"]} for row in answer["sections"]]
     hits = doctrove.search_sections(catalog, {"repo": corpus, "version": None, "query": question["query"], "limit": 10}, doctrove.do_nothing)["hits"]
     return {"rank": first_rank(named, question), "shown": first_rank(shown, question), "chars": len(doctrove.to_json(answer)),
-            "searched": bool(hits) and [hit["id"] for hit in hits] == [section["id"] for section in named[:len(hits)]]}
+            "searched": bool(hits) and all(hit["id"] == section["id"] for hit, section in zip(hits, named))}  # as far as the answer has room to name
 
 
 def measure(root: str, questions: Sequence[Hit]) -> dict[str, Hit]:
