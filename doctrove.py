@@ -4149,6 +4149,9 @@ class Fetched:
         self.url, self.content, self.etag, self.modified = url, content, etag, modified
 
 
+ANSWER_SECONDS = 0.5  # of the time limit, at most a fifth of it, for the answers of all who wait for one fetch
+
+
 class Fetcher:
     """Fetches over http and https: cached, revalidated, one attempt per cool-down, within the time limit.
 
@@ -4167,8 +4170,9 @@ class Fetcher:
         parse: (bytes, final URL) -> content; its DocErrors count as failures of the remote. wanted: tells apart what is kept under one URL, such
         as the hash that the content must have. Concurrent calls for one URL wait for one attempt.
         """
-        lock, deadline = self.locks.setdefault(url, allocate_lock()), time.monotonic() + self.seconds
-        if not lock.acquire(timeout=self.seconds):
+        patience = self.seconds - min(ANSWER_SECONDS, self.seconds / 5)
+        lock, deadline = self.locks.setdefault(url, allocate_lock()), time.monotonic() + patience
+        if not lock.acquire(timeout=patience):
             raise DocError("timeout", "remote-timeout", url=url, seconds=f"{self.seconds:g}")
         try:
             return self.get_alone(url, parse, wanted, deadline)
