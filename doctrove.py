@@ -23417,12 +23417,14 @@ def check_envelope(meta: Record) -> None:
         raise ProtocolError(INVALID_PARAMS, f"Invalid params: _meta {LOG_LEVEL} must be one of {', '.join(LOG_LEVELS)}")
 
 
+def unsupported(version: str) -> ProtocolError:
+    return ProtocolError(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", {"supported": SUPPORTED_VERSIONS, "requested": cut_end(version, 200)})
+
+
 def check_version(meta: Record) -> None:
     """Raises ProtocolError where a stateless request is of a version that is not served."""
     if meta[PROTOCOL_VERSION] not in STATELESS_VERSIONS:
-        requested = meta[PROTOCOL_VERSION]
-        raise ProtocolError(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version",
-                            {"supported": SUPPORTED_VERSIONS, "requested": cut_end(requested, 200)})
+        raise unsupported(meta[PROTOCOL_VERSION])
 
 
 def read_subscription(engine: Engine, message: Record) -> Record:
@@ -25781,9 +25783,7 @@ def handshake_version(request: HttpRequest, message: Any, session: str | None) -
     if version is None or (isinstance(message, dict) and message.get("method") == "initialize"):
         return session or "2025-03-26"
     if version not in HANDSHAKE_VERSIONS:
-        data = {"supported": SUPPORTED_VERSIONS, "requested": cut_end(version, 200)}
-        raise HttpError(400, ProtocolError(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data),
-                        id=message["id"] if isinstance(message, dict) else None)
+        raise HttpError(400, unsupported(version), id=message["id"] if isinstance(message, dict) else None)
     return version
 
 
@@ -26135,8 +26135,7 @@ class HttpServer:
         """Nothing is asked. Of all notifications only the cancelling of a handshake session's request matters; ids of others are not ours to cancel."""
         version = request.header("mcp-protocol-version")
         if version is not None and version not in SUPPORTED_VERSIONS:
-            raise ProtocolError(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version",
-                                {"supported": SUPPORTED_VERSIONS, "requested": cut_end(version, 200)})
+            raise unsupported(version)
         if is_response and version in STATELESS_VERSIONS:
             raise ProtocolError(INVALID_REQUEST, "Invalid request: this server asks nothing, so there is nothing to respond to")
         params, session = message.get("params"), request.header("mcp-session-id")

@@ -310,18 +310,22 @@ class Runs(unittest.TestCase):
         for flags in (FLAGS, ("-I",), ()):
             self.assertEqual(json.loads(command("doctor", "--json", flags=flags).stdout)["program"]["byteCode"], "used")
 
+    def running(self, path):
+        """A server that runs from `path` and has answered once."""
+        process = subprocess.Popen([sys.executable, *FLAGS, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_env(),
+                                   bufsize=0)
+        process.stdin.write(encode(request("ping")))
+        line = b""
+        while not line.endswith(b"\n"):
+            line += process.stdout.read(1)
+        return process
+
     def test_a_running_server_goes_on_when_the_file_is_replaced(self):
         path = self.copy("replaced", "doctrove.pyz")
         other = os.path.join(self.folder, "other.pyz")
         with zipfile.ZipFile(other, "w") as archive:
             archive.writestr("__main__.py", "raise SystemExit('another program')\n")
-        process = subprocess.Popen([sys.executable, *FLAGS, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_env(),
-                                   bufsize=0)
-        with process:
-            process.stdin.write(encode(request("ping")))
-            line = b""
-            while not line.endswith(b"\n"):
-                line += process.stdout.read(1)
+        with self.running(path) as process:
             try:
                 os.replace(other, path)
             except OSError as error:
@@ -340,13 +344,7 @@ class Runs(unittest.TestCase):
 
     def test_a_running_server_says_that_the_file_was_overwritten(self):
         path = self.copy("overwritten", "doctrove.pyz")
-        process = subprocess.Popen([sys.executable, *FLAGS, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_env(),
-                                   bufsize=0)
-        with process:
-            process.stdin.write(encode(request("ping")))
-            line = b""
-            while not line.endswith(b"\n"):
-                line += process.stdout.read(1)
+        with self.running(path) as process:
             with open(path, "wb") as file:
                 file.write(b"#!/x\n" + b"PK\3\4" * 100)
             asked = [initialize("2025-11-25"), tool_call("doc_extract", {"id": "express"}, 1), request("resources/list", id=2)]
